@@ -1,0 +1,45 @@
+//! Interface and building blocks of sans-IO congestion control.
+//!
+//! The contract is [`CongestionController`]: a stack hands it [events](event) and reads back a window, a pacing
+//! rate and a few hints. A stack that keeps per-packet state and an RTT of its own calls the trait itself;
+//! one that keeps nothing lets [`Path`] do the bookkeeping of one network path in a fixed amount of memory.
+//!
+//! `no_std`, no allocation, no `unsafe`, no panic: whatever a peer sends is clamped by the rules stated at each
+//! item. All arithmetic is on integers, so that decisions are the same bit for bit on every CPU.
+#![no_std]
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::float_arithmetic,
+    clippy::cast_possible_truncation
+)]
+#![cfg_attr(
+    test,
+    allow(
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation,
+        reason = "tests compute expected values in plain arithmetic"
+    )
+)]
+
+// `no-std-compat` gives `std`'s paths in both modes, so that one set of `use` lines serves both.
+extern crate no_std_compat as std;
+
+mod controller;
+pub mod event;
+mod rate;
+mod snapshot;
+mod time;
+
+pub use controller::CongestionController;
+pub use event::{
+    AckEvent, AckPolicy, AckedPacket, DiscardReason, EcnCodepoint, EcnEvent, LossCause, LossEvent,
+    LostPacket, MtuChange, PacketSnapshot, PacketSpace, PathChange, PathRtt, PathState, RateSample,
+    ResumeHint, RttEvent, SamplingRule, SendLimit, SentPacket, SpuriousLoss,
+};
+pub use rate::Rate;
+pub use snapshot::Snapshot;
+pub use time::{Duration, Instant, PeerInstant};
