@@ -4,11 +4,14 @@ use crate::{Duration, Rate};
 
 /// A controller's state as a log line or a qlog event wants it: plain data, taken at any time.
 ///
-/// Values that an algorithm does not have are `None`. Nothing here is an input of any decision.
+/// Values that an algorithm does not have are `None`. Nothing here is an input of the algorithm's own decisions.
+/// Implementations fill it with `..Snapshot::default()`, so that a later field does not break them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Snapshot {
     /// Name of the current phase, as the algorithm's document has it (`"slow_start"`, `"cruising"`, ...).
     pub phase: &'static str,
+    /// Whether the algorithm is still in its first search for the capacity of the path.
+    pub startup: bool,
     /// Congestion window in bytes.
     pub cwnd: u64,
     /// Pacing rate; `None` if unpaced.
