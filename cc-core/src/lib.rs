@@ -31,6 +31,7 @@ extern crate no_std_compat as std;
 mod controller;
 pub mod event;
 mod rate;
+mod rtt;
 mod snapshot;
 mod time;
 
@@ -41,5 +42,6 @@ pub use event::{
     ResumeHint, RttEvent, SamplingRule, SendLimit, SentPacket, SpuriousLoss,
 };
 pub use rate::Rate;
+pub use rtt::{GRANULARITY, INITIAL_RTT, RttEstimator};
 pub use snapshot::Snapshot;
 pub use time::{Duration, Instant, PeerInstant};
