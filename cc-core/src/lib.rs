@@ -30,6 +30,7 @@ extern crate no_std_compat as std;
 
 mod controller;
 pub mod event;
+mod persistent_congestion;
 mod rate;
 mod rtt;
 mod snapshot;
@@ -41,6 +42,7 @@ pub use event::{
     LostPacket, MtuChange, PacketSnapshot, PacketSpace, PathChange, PathRtt, PathState, RateSample,
     ResumeHint, RttEvent, SamplingRule, SendLimit, SentPacket, SpuriousLoss,
 };
+pub use persistent_congestion::PersistentCongestion;
 pub use rate::Rate;
 pub use rtt::{GRANULARITY, INITIAL_RTT, RttEstimator};
 pub use snapshot::Snapshot;
