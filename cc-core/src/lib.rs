@@ -30,6 +30,7 @@ extern crate no_std_compat as std;
 
 mod controller;
 pub mod event;
+mod pacer;
 mod persistent_congestion;
 mod rate;
 mod rtt;
@@ -42,6 +43,7 @@ pub use event::{
     LostPacket, MtuChange, PacketSnapshot, PacketSpace, PathChange, PathRtt, PathState, RateSample,
     ResumeHint, RttEvent, SamplingRule, SendLimit, SentPacket, SpuriousLoss,
 };
+pub use pacer::Pacer;
 pub use persistent_congestion::PersistentCongestion;
 pub use rate::Rate;
 pub use rtt::{GRANULARITY, INITIAL_RTT, RttEstimator};
