@@ -29,6 +29,7 @@
 extern crate no_std_compat as std;
 
 mod controller;
+mod delivery_rate;
 pub mod event;
 mod pacer;
 mod persistent_congestion;
@@ -38,6 +39,7 @@ mod snapshot;
 mod time;
 
 pub use controller::CongestionController;
+pub use delivery_rate::DeliveryRate;
 pub use event::{
     AckEvent, AckPolicy, AckedPacket, DiscardReason, EcnCodepoint, EcnEvent, LossCause, LossEvent,
     LostPacket, MtuChange, PacketSnapshot, PacketSpace, PathChange, PathRtt, PathState, RateSample,

@@ -1,0 +1,281 @@
+//! The delivery-rate sampler (draft-ietf-ccwg-bbr, "Delivery Rate Samples") and the variant of C4.
+
+use crate::{Duration, Instant, PacketSnapshot, RateSample, SamplingRule};
+
+/// Counts delivered and lost bytes, stores a [`PacketSnapshot`] with every packet, and turns the snapshot of
+/// the newest packet of each frame into a raw [`RateSample`].
+///
+/// Per frame: [`on_acked`](Self::on_acked) for each newly acked packet, ascending, and
+/// [`on_lost`](Self::on_lost) for the lost ones, in any order; then [`finish_frame`](Self::finish_frame).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DeliveryRate {
+    rule: SamplingRule,
+    /// `C.delivered`.
+    delivered: u64,
+    /// `C.lost`.
+    lost: u64,
+    reference: Reference,
+    bubble: Option<Bubble>,
+    frame: Frame,
+}
+
+/// What packets remember when they are sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Reference {
+    /// Delivered total at the last accepted sample; not used under [`SamplingRule::LastAck`].
+    delivered: u64,
+    /// `C.delivered_time`, or the time of the last accepted sample.
+    at: Option<Instant>,
+    /// `C.first_send_time`, or the send time of the packet of the last accepted sample.
+    sent_at: Instant,
+}
+
+/// An application-limited phase (`C.app_limited`): it has left the pipe once more than `end` is delivered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Bubble {
+    end: u64,
+    /// Whether packets were in flight when it was marked, so that it lies behind them.
+    behind_flight: bool,
+}
+
+/// Sums of the frame being processed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Frame {
+    newest: Option<Newest>,
+    newly_acked: u64,
+    newly_lost: u64,
+    late_acked: u64,
+}
+
+/// The most recently sent packet of a frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Newest {
+    number: Option<u64>,
+    sent_at: Instant,
+    snapshot: PacketSnapshot,
+    was_lost: bool,
+}
+
+impl DeliveryRate {
+    /// A sampler that has seen nothing and follows `rule`
+    /// ([`CongestionController::sampling_rule`](crate::CongestionController::sampling_rule)).
+    #[must_use]
+    pub fn new(rule: SamplingRule) -> Self {
+        Self {
+            rule,
+            delivered: 0,
+            lost: 0,
+            reference: Reference::default(),
+            bubble: None,
+            frame: Frame::default(),
+        }
+    }
+
+    /// A packet that counts in flight is sent; the answer is to be stored with it. Bytes in flight are those
+    /// before it, and with it.
+    pub fn on_sent(
+        &mut self,
+        sent_at: Instant,
+        bytes_in_flight_before: u64,
+        bytes_in_flight_after: u64,
+    ) -> PacketSnapshot {
+        if bytes_in_flight_before == 0 {
+            self.on_empty_pipe(sent_at);
+        }
+        // "Transmitting a data packet" of the draft; c4.md, "Delivery-rate estimate used by C4".
+        let (delivered, delivered_at, first_sent_at) = match self.rule {
+            SamplingRule::LastAck => (self.delivered, self.reference.at, self.reference.sent_at),
+            SamplingRule::LastAcceptedSample { .. } => {
+                (self.reference.delivered, self.reference.at, self.reference.sent_at)
+            }
+        };
+        PacketSnapshot {
+            delivered,
+            delivered_at,
+            first_sent_at,
+            lost: self.lost,
+            bytes_in_flight: bytes_in_flight_after,
+            app_limited: self.is_app_limited(),
+        }
+    }
+
+    /// A packet was newly acked. `was_lost`: it had been declared lost before; its bytes then count as
+    /// delivered under [`SamplingRule::LastAck`] only.
+    pub fn on_acked(
+        &mut self,
+        now: Instant,
+        number: Option<u64>,
+        sent_at: Instant,
+        bytes: u64,
+        snapshot: &PacketSnapshot,
+        was_lost: bool,
+    ) {
+        let packet = Newest { number, sent_at, snapshot: *snapshot, was_lost };
+        if was_lost {
+            self.frame.late_acked = self.frame.late_acked.saturating_add(bytes);
+        } else {
+            self.frame.newly_acked = self.frame.newly_acked.saturating_add(bytes);
+        }
+        match self.rule {
+            SamplingRule::LastAck => {
+                if was_lost {
+                    // The loss had shortened the bubble; the bytes are delivered after all.
+                    self.lengthen_bubble(bytes);
+                }
+                self.delivered = self.delivered.saturating_add(bytes);
+                self.reference.at = Some(now);
+                if self.frame.newest.is_none_or(|newest| packet.is_newer_than(&newest)) {
+                    self.frame.newest = Some(packet);
+                    self.reference.sent_at = sent_at;
+                }
+            }
+            SamplingRule::LastAcceptedSample { .. } => {
+                if !was_lost {
+                    self.delivered = self.delivered.saturating_add(bytes);
+                }
+                // A late packet stands for the frame only if nothing else was acked.
+                if self.frame.newest.is_none_or(|newest| {
+                    (newest.was_lost && !was_lost)
+                        || (newest.was_lost == was_lost && packet.is_newer_than(&newest))
+                }) {
+                    self.frame.newest = Some(packet);
+                }
+            }
+        }
+    }
+
+    /// `bytes` were declared lost.
+    pub fn on_lost(&mut self, bytes: u64) {
+        self.lost = self.lost.saturating_add(bytes);
+        self.frame.newly_lost = self.frame.newly_lost.saturating_add(bytes);
+        self.shorten_bubble(bytes);
+    }
+
+    /// `bytes` left the network without being acked or lost.
+    pub fn on_discarded(&mut self, bytes: u64) {
+        self.shorten_bubble(bytes);
+    }
+
+    /// All packets of the frame were given: the raw sample; `None` if none was acked.
+    pub fn finish_frame(&mut self, now: Instant) -> Option<RateSample> {
+        let frame = std::mem::take(&mut self.frame);
+        // "Upon receiving an ACK" of the draft: the bubble was acked and is gone.
+        if self.bubble.is_some_and(|bubble| self.delivered > bubble.end) {
+            self.bubble = None;
+        }
+        let newest = frame.newest?;
+        let snapshot = newest.snapshot;
+        let ack_interval = snapshot.delivered_at.map(|at| now.since(at));
+        let send_interval = snapshot.delivered_at.map(|_| newest.sent_at.since(snapshot.first_sent_at));
+        let moved_reference = match self.rule {
+            SamplingRule::LastAck => true,
+            SamplingRule::LastAcceptedSample { min_ack_interval } => {
+                self.accept(now, &newest, ack_interval, min_ack_interval)
+            }
+        };
+        Some(RateSample {
+            number: newest.number,
+            sent_at: newest.sent_at,
+            snapshot,
+            delivered: self.delivered,
+            send_interval: send_interval.unwrap_or_default(),
+            ack_interval: ack_interval.unwrap_or_default(),
+            lost_since_sent: self.lost.saturating_sub(snapshot.lost),
+            newly_acked: frame.newly_acked,
+            newly_lost: frame.newly_lost,
+            late_acked: frame.late_acked,
+            app_limited: snapshot.app_limited,
+            moved_reference,
+        })
+    }
+
+    /// Window and pacer allow sending, and no data is left (`MarkConnectionAppLimited` of the draft). A packet
+    /// sent from now on is marked, until more than what is in flight now has been delivered.
+    pub fn on_app_limited(&mut self, bytes_in_flight: u64) {
+        self.bubble = Some(Bubble {
+            end: self.delivered.saturating_add(bytes_in_flight).max(1),
+            behind_flight: bytes_in_flight > 0,
+        });
+    }
+
+    /// The path changed: packets sent from now on start from a new reference point. Totals go on.
+    pub fn reset_reference(&mut self) {
+        self.reference = Reference::default();
+        self.bubble = None;
+        self.frame = Frame::default();
+    }
+
+    /// `C.delivered`: total bytes delivered.
+    #[must_use]
+    pub const fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    /// `C.lost`: total bytes declared lost.
+    #[must_use]
+    pub const fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// Whether a packet sent now would be marked application-limited.
+    #[must_use]
+    pub const fn is_app_limited(&self) -> bool {
+        self.bubble.is_some()
+    }
+
+    /// A packet is about to be sent with nothing in flight.
+    fn on_empty_pipe(&mut self, sent_at: Instant) {
+        if self.rule == SamplingRule::LastAck {
+            // "Transmitting a data packet": the interval starts at this send.
+            self.reference.at = Some(sent_at);
+            self.reference.sent_at = sent_at;
+        }
+        // All that the bubble lay behind has left the pipe, and no sample from here on spans it. (The draft
+        // waits for one more packet; a sender that has data again would see a round of marked samples.)
+        if self.bubble.is_some_and(|bubble| bubble.behind_flight && self.delivered >= bubble.end) {
+            self.bubble = None;
+        }
+    }
+
+    /// Applies C4's rule to the frame's newest packet; true if the sample was accepted.
+    fn accept(
+        &mut self,
+        now: Instant,
+        newest: &Newest,
+        ack_interval: Option<Duration>,
+        min_ack_interval: Duration,
+    ) -> bool {
+        if newest.was_lost || newest.sent_at < self.reference.sent_at {
+            return false;
+        }
+        // The first call only stores the point.
+        let is_first = self.reference.at.is_none();
+        let is_long_enough = ack_interval.is_some_and(|interval| interval > min_ack_interval);
+        if is_first || is_long_enough {
+            self.reference = Reference { delivered: self.delivered, at: Some(now), sent_at: newest.sent_at };
+        }
+        is_long_enough && !is_first
+    }
+
+    fn shorten_bubble(&mut self, bytes: u64) {
+        if let Some(bubble) = &mut self.bubble {
+            bubble.end = bubble.end.saturating_sub(bytes).max(1);
+        }
+    }
+
+    fn lengthen_bubble(&mut self, bytes: u64) {
+        if let Some(bubble) = &mut self.bubble {
+            bubble.end = bubble.end.saturating_add(bytes);
+        }
+    }
+}
+
+impl Newest {
+    /// `IsNewestPacket` of the draft.
+    fn is_newer_than(&self, other: &Self) -> bool {
+        (self.sent_at, self.number) > (other.sent_at, other.number)
+    }
+}
+
+#[cfg(test)]
+mod tests;
