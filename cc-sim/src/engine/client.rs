@@ -1,0 +1,290 @@
+//! The data receiver: handshake, ACK policy, flow-control windows that grow, close.
+//!
+//! A plain receiver: its ACKs leave when they are due and are not paced.
+
+use super::link::Link;
+use super::packet::{AckFrequency, AckStore, Content, Data, Limits, MAX_ACK_RANGES, Packet};
+use super::ranges::Ranges;
+use crate::scenario::{Endpoint, Transfer};
+
+/// Sizes of the client's handshake and close datagrams in bytes (sim_model section 5.2).
+const CLIENT_HELLO: u64 = 1_252;
+const HANDSHAKE_ACK: u64 = 53;
+const CLIENT_FINISHED: u64 = 715;
+const CLOSE: u64 = 41;
+/// Ranges of received packets that are remembered: older ones are never acknowledged again.
+const REMEMBERED_RANGES: usize = 4 * MAX_ACK_RANGES;
+
+#[derive(Debug)]
+pub(super) struct Client {
+    config: Endpoint,
+    bytes: u64,
+    start_us: u64,
+    phase: Phase,
+    /// When the handshake or close message is sent again, and how often it was.
+    retry_at: Option<u64>,
+    retries: u32,
+    /// First round-trip time, from the handshake.
+    rtt_us: Option<u64>,
+    /// Whether datagrams are due that an arrival has triggered.
+    due: Due,
+    acks: AckState,
+    stream: Ranges,
+    received: u64,
+    limits: Limits,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Not started.
+    Idle,
+    /// The client hello is out.
+    Hello,
+    /// The whole server flight is here, no data yet.
+    Requested,
+    /// Data arrives.
+    Receiving,
+    /// All data is here, CONNECTION_CLOSE is out.
+    Closing,
+    Closed,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Due {
+    handshake_ack: bool,
+    finished: bool,
+    close: bool,
+    limits: bool,
+}
+
+#[derive(Debug)]
+struct AckState {
+    received: Ranges,
+    /// Packets of all spaces, for the quick-ACK phase.
+    packets: u64,
+    gap: u64,
+    delay_us: u64,
+    /// One above the largest number acknowledged so far.
+    next_unacked: u64,
+    largest_arrived_at: u64,
+    oldest_pending_at: Option<u64>,
+    immediate: bool,
+}
+
+impl Client {
+    pub(super) fn new(config: &Endpoint, transfer: &Transfer) -> Self {
+        Self {
+            config: *config,
+            bytes: transfer.bytes,
+            start_us: transfer.start_us,
+            phase: Phase::Idle,
+            retry_at: None,
+            retries: 0,
+            rtt_us: None,
+            due: Due::default(),
+            acks: AckState {
+                received: Ranges::default(),
+                packets: 0,
+                gap: 2,
+                delay_us: config.min_ack_delay_us,
+                next_unacked: 0,
+                largest_arrived_at: 0,
+                oldest_pending_at: None,
+                immediate: false,
+            },
+            stream: Ranges::default(),
+            received: 0,
+            limits: Limits {
+                max_data: config.initial_max_data,
+                max_stream_data: config.initial_max_stream_data,
+            },
+        }
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.phase == Phase::Closed
+    }
+
+    /// Whether all data has arrived.
+    pub(super) fn is_complete(&self) -> bool {
+        self.received >= self.bytes
+    }
+
+    /// Bytes of stream data that have arrived.
+    pub(super) fn received(&self) -> u64 {
+        self.received
+    }
+
+    /// When [`Client::wake`] is to be called; `None` for "when something arrives".
+    pub(super) fn next_wake(&self) -> Option<u64> {
+        if self.phase == Phase::Idle {
+            return Some(self.start_us);
+        }
+        let due = self.due;
+        if due.handshake_ack || due.finished || due.close || due.limits || self.acks.immediate {
+            return Some(0);
+        }
+        let ack = self.ack_deadline();
+        match (ack, self.retry_at) {
+            (Some(ack), Some(retry)) => Some(ack.min(retry)),
+            (ack, retry) => ack.or(retry),
+        }
+    }
+
+    /// A datagram arrived.
+    pub(super) fn on_arrival(&mut self, now: u64, packet: &Packet) {
+        match packet.content {
+            Content::ServerHello => {
+                self.acks.packets += 2;
+                if self.rtt_us.is_none() {
+                    self.rtt_us = Some(now - self.start_us);
+                    self.due.handshake_ack = true;
+                }
+            }
+            Content::ServerFinished { number } => {
+                self.acks.packets += 2;
+                // Without the first part of the flight it can not be read.
+                if self.rtt_us.is_some() {
+                    if self.phase == Phase::Hello {
+                        self.phase = Phase::Requested;
+                        self.due.finished = true;
+                    }
+                    self.on_number(now, number);
+                }
+            }
+            Content::Data(data) => {
+                if self.phase == Phase::Hello || self.phase == Phase::Idle {
+                    return; // no keys yet
+                }
+                self.acks.packets += 1;
+                self.on_number(now, data.number);
+                self.on_data(&data);
+            }
+            Content::CloseReply => self.phase = Phase::Closed,
+            _ => {}
+        }
+    }
+
+    fn on_number(&mut self, now: u64, number: u64) {
+        let acks = &mut self.acks;
+        if acks.received.insert(number, number) == 0 {
+            return;
+        }
+        acks.received.keep_highest(REMEMBERED_RANGES);
+        if acks.received.max() == Some(number) {
+            acks.largest_arrived_at = now;
+        }
+        acks.oldest_pending_at.get_or_insert(now);
+        let gap = if acks.packets < self.config.quick_ack_packets { 2 } else { acks.gap };
+        acks.immediate |= number + 1 >= acks.next_unacked + gap;
+    }
+
+    fn on_data(&mut self, data: &Data) {
+        if let Some(AckFrequency { gap, delay_us }) = data.ack_frequency {
+            self.acks.gap = gap;
+            self.acks.delay_us = delay_us;
+        }
+        if data.length == 0 {
+            return;
+        }
+        if self.phase == Phase::Requested {
+            self.phase = Phase::Receiving;
+            self.retry_at = None;
+        }
+        self.received += self.stream.insert(data.offset, data.offset + data.length - 1);
+        if self.is_complete() && self.phase == Phase::Receiving {
+            self.phase = Phase::Closing;
+            self.acks.immediate = true;
+            self.due.close = true;
+        }
+        self.grow_limits();
+    }
+
+    /// sim_model section 5.9: a limit grows once more than half of it is used.
+    fn grow_limits(&mut self) {
+        let rtt_us = self.rtt_us.unwrap_or(0);
+        let factor = if rtt_us <= 100_000 { 3 } else { 1 + rtt_us.min(610_000) / 100_000 };
+        let received = self.received;
+        let mut grown = false;
+        for limit in [&mut self.limits.max_data, &mut self.limits.max_stream_data] {
+            if received.saturating_mul(2) > *limit {
+                *limit = limit.saturating_mul(factor);
+                grown = true;
+            }
+        }
+        self.due.limits |= grown && !self.is_complete();
+    }
+
+    fn ack_deadline(&self) -> Option<u64> {
+        self.acks.oldest_pending_at.map(|oldest| oldest.saturating_add(self.acks.delay_us))
+    }
+
+    /// Sends what is due at `now`.
+    pub(super) fn wake(&mut self, now: u64, uplink: &mut Link, store: &mut AckStore) {
+        let due = std::mem::take(&mut self.due);
+        if self.phase == Phase::Idle {
+            self.phase = Phase::Hello;
+            send(now, uplink, CLIENT_HELLO, Content::ClientHello);
+            self.arm_retry(now);
+        }
+        if due.finished {
+            send(now, uplink, CLIENT_FINISHED, Content::ClientFinished);
+            send(now, uplink, self.config.mtu, Content::ClientProbe);
+            self.retries = 0;
+            self.arm_retry(now);
+        } else if due.handshake_ack {
+            send(now, uplink, HANDSHAKE_ACK, Content::HandshakeAck);
+        }
+        let pending = self.ack_deadline().is_some_and(|deadline| deadline <= now);
+        if self.acks.immediate || pending || due.limits {
+            self.send_ack(now, uplink, store);
+        }
+        if due.close {
+            send(now, uplink, CLOSE, Content::Close);
+            self.retries = 0;
+            self.arm_retry(now);
+        }
+        if self.retry_at.is_some_and(|at| at <= now) {
+            self.retry(now, uplink);
+        }
+    }
+
+    fn send_ack(&mut self, now: u64, uplink: &mut Link, store: &mut AckStore) {
+        let acks = &mut self.acks;
+        acks.immediate = false;
+        acks.oldest_pending_at = None;
+        let Some(largest) = acks.received.max() else { return };
+        acks.next_unacked = largest + 1;
+        let slot = store.put(acks.received.as_slice(), now - acks.largest_arrived_at);
+        let content = Content::Ack { slot, limits: Some(self.limits) };
+        if !uplink.submit(now, Packet { bytes: self.config.ack_size, content }) {
+            store.release(slot);
+        }
+    }
+
+    fn arm_retry(&mut self, now: u64) {
+        let base = match (self.phase, self.rtt_us) {
+            // A lost close is given up after three probe timeouts.
+            (Phase::Closing, Some(rtt)) => 3 * (2 * rtt + self.config.max_ack_delay_us),
+            (_, Some(rtt)) => self.config.initial_pto_us.max(2 * rtt),
+            (_, None) => self.config.initial_pto_us,
+        };
+        let backoff = base << self.retries.min(6);
+        self.retry_at = Some(now + backoff);
+    }
+
+    fn retry(&mut self, now: u64, uplink: &mut Link) {
+        self.retries += 1;
+        match self.phase {
+            Phase::Hello => send(now, uplink, CLIENT_HELLO, Content::ClientHello),
+            Phase::Requested => send(now, uplink, CLIENT_FINISHED, Content::ClientFinished),
+            Phase::Closing => self.phase = Phase::Closed,
+            _ => {}
+        }
+        self.arm_retry(now);
+    }
+}
+
+fn send(now: u64, uplink: &mut Link, bytes: u64, content: Content) {
+    uplink.submit(now, Packet { bytes, content });
+}

@@ -1,0 +1,269 @@
+//! One direction of the bottleneck: a serialiser with a tail-drop queue, then propagation with jitter.
+//!
+//! Source of the model: the simulator behind the C4 test draft. Packets are never reordered: one whose jittered
+//! arrival is late holds back all later ones, which then come out at once.
+
+use super::packet::Packet;
+use super::rng::SplitMix64;
+use crate::scenario::{Jitter, LinkState, QueueLimit};
+use std::collections::VecDeque;
+
+/// "Never", for a packet on a suspended link.
+const NEVER: u64 = u64::MAX;
+
+#[derive(Debug)]
+pub(super) struct Link {
+    rate_bps: u64,
+    latency_us: u64,
+    queue: QueueLimit,
+    jitter: Jitter,
+    /// When the serialiser has sent all that was accepted so far.
+    idle_at: u64,
+    /// Accepted packets and their arrival times, in order of submission.
+    in_transit: VecDeque<(u64, Packet)>,
+    /// Packets to submit again at a change of parameters; empty in between.
+    resubmit: VecDeque<(u64, Packet)>,
+    rng: SplitMix64,
+    dropped: u64,
+    submitted: u64,
+}
+
+/// Which rate of a [`LinkState`] a link takes.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Direction {
+    Down,
+    Up,
+}
+
+impl Link {
+    pub(super) fn new(state: &LinkState, direction: Direction, seed: u64) -> Self {
+        Self {
+            rate_bps: rate_of(state, direction),
+            latency_us: state.latency_us,
+            queue: state.queue,
+            jitter: state.jitter,
+            idle_at: 0,
+            in_transit: VecDeque::with_capacity(1_024),
+            resubmit: VecDeque::new(),
+            rng: SplitMix64::new(seed),
+            dropped: 0,
+            submitted: 0,
+        }
+    }
+
+    /// Hands a packet to the link at time `now`; `false` if the queue drops it.
+    pub(super) fn submit(&mut self, now: u64, packet: Packet) -> bool {
+        self.submitted += 1;
+        self.enqueue(now, packet)
+    }
+
+    fn enqueue(&mut self, now: u64, packet: Packet) -> bool {
+        if self.rate_bps == 0 {
+            self.in_transit.push_back((NEVER, packet));
+            return true;
+        }
+        let waiting = self.waiting_us(now);
+        if self.is_full(waiting, packet.bytes) {
+            self.dropped += 1;
+            return false;
+        }
+        self.idle_at = now + waiting + service_time_us(self.rate_bps, packet.bytes);
+        let arrival = self.idle_at + self.latency_us + self.jitter_us();
+        self.in_transit.push_back((arrival, packet));
+        true
+    }
+
+    fn is_full(&self, waiting_us: u64, bytes: u64) -> bool {
+        match self.queue {
+            QueueLimit::Unlimited => false,
+            QueueLimit::DelayUs(limit) => waiting_us >= limit,
+            QueueLimit::Bytes(limit) => {
+                let waiting = u128::from(waiting_us) * u128::from(self.rate_bps) / 8_000_000;
+                waiting + u128::from(bytes) > u128::from(limit)
+            }
+        }
+    }
+
+    /// How long a packet submitted at `now` would wait, in microseconds.
+    pub(super) fn waiting_us(&self, now: u64) -> u64 {
+        self.idle_at.saturating_sub(now)
+    }
+
+    /// Arrival time of the next packet; it may lie in the past if an earlier packet held it back.
+    pub(super) fn next_arrival(&self) -> Option<u64> {
+        self.in_transit.front().map(|&(arrival, _)| arrival).filter(|&arrival| arrival != NEVER)
+    }
+
+    /// Takes the packet at the head.
+    pub(super) fn pop(&mut self) -> Option<Packet> {
+        self.in_transit.pop_front().map(|(_, packet)| packet)
+    }
+
+    /// Changes the parameters at time `now`. Packets already in the air keep their arrival time; all others are
+    /// submitted again in order, so that a lower rate or a shorter queue drops the newest of them.
+    /// `on_drop` gets the packets dropped.
+    pub(super) fn change(
+        &mut self,
+        now: u64,
+        state: &LinkState,
+        direction: Direction,
+        mut on_drop: impl FnMut(Packet),
+    ) {
+        let in_air_until = now.saturating_add(self.latency_us);
+        let kept = self.in_transit.iter().take_while(|&&(arrival, _)| arrival <= in_air_until).count();
+        self.resubmit.extend(self.in_transit.drain(kept..));
+        self.rate_bps = rate_of(state, direction);
+        self.latency_us = state.latency_us;
+        self.queue = state.queue;
+        self.jitter = state.jitter;
+        self.idle_at = now;
+        while let Some((_, packet)) = self.resubmit.pop_front() {
+            if !self.enqueue(now, packet) {
+                on_drop(packet);
+            }
+        }
+    }
+
+    /// Packets dropped by the queue so far.
+    pub(super) fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// Packets handed to the link so far.
+    pub(super) fn submitted(&self) -> u64 {
+        self.submitted
+    }
+
+    fn jitter_us(&mut self) -> u64 {
+        match self.jitter {
+            Jitter::None => 0,
+            Jitter::Gauss { mean_us } => gauss_us(&mut self.rng, mean_us),
+        }
+    }
+}
+
+fn rate_of(state: &LinkState, direction: Direction) -> u64 {
+    match direction {
+        Direction::Down => state.down_bps,
+        Direction::Up => state.up_bps,
+    }
+}
+
+/// Time to serialise `bytes`, in whole microseconds rounded down, at least 1.
+///
+/// The rate enters as the time of a byte in units of 2^-20 us, rounded down, as in the model (at 20 Mbit/s a
+/// packet of 1440 bytes takes 575 us and not 576): the published tables contain that rounding.
+fn service_time_us(rate_bps: u64, bytes: u64) -> u64 {
+    const BYTE_TIME_AT_ONE_BPS: u64 = 8_000_000 << 20;
+    let byte_time = BYTE_TIME_AT_ONE_BPS / rate_bps.max(1);
+    u64::try_from((u128::from(byte_time) * u128::from(bytes)) >> 20).unwrap_or(NEVER / 4).clamp(1, NEVER / 4)
+}
+
+/// A sample of [`Jitter::Gauss`], in integers: uniforms of 30 bits, the sum of twelve minus six, cut at -3.
+fn gauss_us(rng: &mut SplitMix64, mean_us: u64) -> u64 {
+    const ONE: i128 = 1 << 30;
+    let sum: i128 = (0..12).map(|_| i128::from(rng.next_u64() >> 34)).sum();
+    let deviation = (sum - 6 * ONE).max(-3 * ONE);
+    let mean = i128::from(mean_us);
+    u64::try_from(mean + mean * deviation / (3 * ONE)).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Direction, Link, gauss_us, service_time_us};
+    use crate::engine::packet::{Content, Packet};
+    use crate::engine::rng::SplitMix64;
+    use crate::scenario::{Jitter, LinkState, QueueLimit};
+
+    fn state(down_bps: u64, latency_us: u64, queue: QueueLimit) -> LinkState {
+        LinkState { duration_us: None, down_bps, up_bps: down_bps, latency_us, queue, jitter: Jitter::None }
+    }
+
+    fn packet(bytes: u64) -> Packet {
+        Packet { bytes, content: Content::Close }
+    }
+
+    fn arrivals(link: &mut Link) -> Vec<u64> {
+        std::iter::from_fn(|| {
+            let at = link.next_arrival()?;
+            link.pop().map(|_| at)
+        })
+        .collect()
+    }
+
+    #[test]
+    fn a_packet_takes_the_time_that_the_tables_contain() {
+        // sim_model section 2, item 3: rates in Mbit/s and microseconds for 1440 bytes.
+        for (mbps, us) in [(20, 575), (200, 57), (250, 46), (100, 115), (50, 230), (25, 460), (10, 1151), (5, 2303)]
+        {
+            assert_eq!(service_time_us(mbps * 1_000_000, 1_440), us, "{mbps} Mbit/s");
+        }
+        assert_eq!(service_time_us(1_000_000_000_000, 40), 1, "never less than a microsecond");
+    }
+
+    #[test]
+    fn packets_wait_for_the_serialiser_and_then_propagate() {
+        let state = state(20_000_000, 40_000, QueueLimit::Unlimited);
+        let mut link = Link::new(&state, Direction::Down, 0);
+        assert!(link.submit(100, packet(1_440)) && link.submit(100, packet(1_440)));
+        assert_eq!(link.waiting_us(100), 2 * 575);
+        // 100 + 575 + 40000, and one service time more.
+        assert_eq!(arrivals(&mut link), [40_675, 41_250]);
+    }
+
+    #[test]
+    fn the_queue_is_limited_in_time_with_the_packet_in_service() {
+        let state = state(20_000_000, 0, QueueLimit::DelayUs(1_000));
+        let mut link = Link::new(&state, Direction::Down, 0);
+        // Waits: 0, 575, 1150 (refused, not below 1000).
+        assert!(link.submit(0, packet(1_440)) && link.submit(0, packet(1_440)));
+        assert!(!link.submit(0, packet(1_440)));
+        assert!(link.submit(151, packet(1_440)), "at 151 us it waits 999 us");
+        assert_eq!(link.dropped(), 1);
+    }
+
+    #[test]
+    fn the_queue_may_be_limited_in_bytes() {
+        let state = state(8_000_000, 0, QueueLimit::Bytes(3_000));
+        let mut link = Link::new(&state, Direction::Down, 0);
+        assert!((0..3).all(|_| link.submit(0, packet(1_000))));
+        assert!(!link.submit(0, packet(1_000)));
+    }
+
+    #[test]
+    fn a_lower_rate_serialises_again_what_is_not_in_the_air_and_drops_the_newest() {
+        let fast = state(8_000_000, 10_000, QueueLimit::DelayUs(4_000));
+        let mut link = Link::new(&fast, Direction::Down, 0);
+        assert!((0..4).all(|_| link.submit(0, packet(1_000))));
+        // At 1500 us the first packet has left the serialiser (it arrives at 11 000 <= 1500 + 10 000); the others
+        // arrive at 12 000, 13 000, 14 000 and are taken out.
+        let mut dropped = 0;
+        let slow = state(4_000_000, 10_000, QueueLimit::DelayUs(4_000));
+        link.change(1_500, &slow, Direction::Down, |_| dropped += 1);
+        // 2 ms each from 1500 on: 3500 and 5500, the third would wait 4000 and is dropped.
+        assert_eq!((arrivals(&mut link), dropped), (vec![11_000, 13_500, 15_500], 1));
+    }
+
+    #[test]
+    fn a_suspended_link_keeps_everything_until_it_resumes() {
+        let up = state(8_000_000, 1_000, QueueLimit::DelayUs(1_500));
+        let mut link = Link::new(&up, Direction::Up, 0);
+        link.change(0, &state(0, 1_000, QueueLimit::DelayUs(1_500)), Direction::Up, |_| ());
+        assert!((0..3).all(|_| link.submit(10, packet(1_000))));
+        assert_eq!(link.next_arrival(), None);
+        let mut dropped = 0;
+        link.change(5_000, &up, Direction::Up, |_| dropped += 1);
+        assert_eq!((arrivals(&mut link), dropped), (vec![7_000, 8_000], 1));
+    }
+
+    #[test]
+    fn gaussian_jitter_has_the_stated_mean_and_spread() {
+        let mut rng = SplitMix64::new(3);
+        let samples: Vec<u64> = (0..100_000).map(|_| gauss_us(&mut rng, 2_000)).collect();
+        let mean = samples.iter().sum::<u64>() as f64 / samples.len() as f64;
+        let variance = samples.iter().map(|&us| (us as f64 - mean).powi(2)).sum::<f64>() / samples.len() as f64;
+        assert!((mean - 2_000.0).abs() < 10.0, "mean {mean}");
+        assert!((variance.sqrt() - 2_000.0 / 3.0).abs() < 10.0, "sd {}", variance.sqrt());
+        assert!(samples.iter().all(|&us| us <= 6_000));
+    }
+}

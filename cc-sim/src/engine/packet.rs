@@ -1,0 +1,101 @@
+//! What travels over the links.
+
+/// A datagram: its size in bytes, UDP payload, and what it means.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Packet {
+    pub(super) bytes: u64,
+    pub(super) content: Content,
+}
+
+/// Meaning of a datagram. Handshake sizes and order are those of sim_model section 5.2.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Content {
+    /// Client: Initial with the TLS client hello.
+    ClientHello,
+    /// Server: Initial and Handshake packets with the first part of its TLS flight.
+    ServerHello,
+    /// Server: rest of its TLS flight, with a 1-RTT packet of this number.
+    ServerFinished { number: u64 },
+    /// Client: ACK of the first Handshake packet.
+    HandshakeAck,
+    /// Client: end of its TLS flight and the request.
+    ClientFinished,
+    /// Client: path MTU probe.
+    ClientProbe,
+    /// Server: a 1-RTT packet.
+    Data(Data),
+    /// Client: an ACK frame (its ranges are kept apart) and, perhaps, new flow-control limits.
+    Ack { slot: usize, limits: Option<Limits> },
+    /// Client: CONNECTION_CLOSE.
+    Close,
+    /// Server: its answer.
+    CloseReply,
+}
+
+/// A 1-RTT packet of the server.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Data {
+    /// Packet number in the 1-RTT space.
+    pub(super) number: u64,
+    /// Offset and length of the stream data; no data (a probe) if the length is 0.
+    pub(super) offset: u64,
+    pub(super) length: u64,
+    /// An ACK_FREQUENCY frame.
+    pub(super) ack_frequency: Option<AckFrequency>,
+}
+
+/// Content of an ACK_FREQUENCY frame (draft-ietf-quic-ack-frequency).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct AckFrequency {
+    /// Packets per ACK.
+    pub(super) gap: u64,
+    /// Largest ACK delay, in microseconds.
+    pub(super) delay_us: u64,
+}
+
+/// Flow-control limits (RFC 9000 section 4): totals of bytes that the server may send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Limits {
+    pub(super) max_data: u64,
+    pub(super) max_stream_data: u64,
+}
+
+/// ACK ranges that travel, kept apart from the packets so that those stay small; slots are used again.
+#[derive(Debug, Default)]
+pub(super) struct AckStore {
+    frames: Vec<AckFrame>,
+    free: Vec<usize>,
+}
+
+/// An ACK frame: ranges ascending, delay in microseconds since the largest arrived.
+#[derive(Debug, Default)]
+pub(super) struct AckFrame {
+    pub(super) ranges: Vec<(u64, u64)>,
+    pub(super) delay_us: u64,
+}
+
+/// An ACK frame carries at most this many ranges (sim_model section 5.6).
+pub(super) const MAX_ACK_RANGES: usize = 32;
+
+impl AckStore {
+    pub(super) fn put(&mut self, ranges: &[(u64, u64)], delay_us: u64) -> usize {
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.frames.push(AckFrame { ranges: Vec::with_capacity(MAX_ACK_RANGES), delay_us: 0 });
+            self.frames.len() - 1
+        });
+        let frame = &mut self.frames[slot];
+        let highest = &ranges[ranges.len().saturating_sub(MAX_ACK_RANGES)..];
+        frame.ranges.clear();
+        frame.ranges.extend_from_slice(highest);
+        frame.delay_us = delay_us;
+        slot
+    }
+
+    pub(super) fn get(&self, slot: usize) -> &AckFrame {
+        &self.frames[slot]
+    }
+
+    pub(super) fn release(&mut self, slot: usize) {
+        self.free.push(slot);
+    }
+}
