@@ -1,0 +1,147 @@
+//! "Sent before this moment" and rounds of sending, by number where the stack knows numbers, else by time.
+
+use crate::{AckEvent, Instant, PathState};
+
+/// A moment in the sequence of sent packets.
+///
+/// Whether a packet was sent before it is decided by its number where that is known, else by its send time;
+/// equal to the moment counts as before. The order in which a stack makes its calls never matters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SendMark {
+    /// Number that the next packet will get: all lower ones were sent before.
+    number: u64,
+    /// The time of the mark.
+    at: Instant,
+}
+
+impl SendMark {
+    /// The moment at which an event with this path state is delivered.
+    #[must_use]
+    pub const fn new(path: &PathState) -> Self {
+        Self { number: path.next_number, at: path.now }
+    }
+
+    /// Time of the mark.
+    #[must_use]
+    pub const fn at(&self) -> Instant {
+        self.at
+    }
+
+    /// Whether the packet was sent before the mark.
+    #[must_use]
+    pub fn covers(&self, number: Option<u64>, sent_at: Instant) -> bool {
+        match number {
+            Some(number) => number < self.number,
+            None => sent_at <= self.at,
+        }
+    }
+
+    /// Whether `ack` shows that the round that began at the mark is over: everything sent before the mark is
+    /// acked or lost, or, where the stack does not know what is outstanding, a packet sent after it is acked.
+    #[must_use]
+    pub fn is_passed(&self, path: &PathState, ack: &AckEvent<'_>) -> bool {
+        if let Some(oldest) = path.oldest_outstanding {
+            return oldest >= self.number;
+        }
+        let drained = path.bytes_in_flight == 0 && ack.last && !ack.packets.is_empty();
+        drained || ack.packets.iter().any(|packet| !self.covers(packet.number, packet.sent_at))
+    }
+}
+
+/// Rounds of sending: a round ends when what had been sent at its start is acked or lost.
+///
+/// The first ACK ends the round of the first flight and starts the first full round.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SendRound {
+    start: Option<SendMark>,
+}
+
+impl SendRound {
+    /// Before the first ACK.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { start: None }
+    }
+
+    /// Call once per part of a frame. Returns whether a round ended; the next one starts at this moment.
+    pub fn on_ack(&mut self, path: &PathState, ack: &AckEvent<'_>) -> bool {
+        let ended = self.start.is_none_or(|start| start.is_passed(path, ack));
+        if ended {
+            self.start = Some(SendMark::new(path));
+        }
+        ended
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SendMark, SendRound};
+    use crate::{AckEvent, AckedPacket, Instant, PathState, SendLimit};
+
+    fn ack(packets: &[AckedPacket]) -> AckEvent<'_> {
+        AckEvent {
+            packets,
+            last: true,
+            rate_sample: None,
+            limited_by: SendLimit::Unknown,
+            max_bytes_in_flight: 0,
+            app_limited_at: None,
+            newest_data_sent_at: None,
+        }
+    }
+
+    fn acked(number: Option<u64>, sent_ms: u64) -> [AckedPacket; 1] {
+        [AckedPacket { number, sent_at: Instant::from_millis(sent_ms), bytes: 1, ..AckedPacket::default() }]
+    }
+
+    fn path(now_ms: u64, next_number: u64, oldest: Option<u64>, flight: u64) -> PathState {
+        PathState {
+            now: Instant::from_millis(now_ms),
+            next_number,
+            oldest_outstanding: oldest,
+            bytes_in_flight: flight,
+            ..PathState::default()
+        }
+    }
+
+    #[test]
+    fn a_packet_sent_at_the_time_of_the_mark_was_sent_before_it() {
+        let mark = SendMark::new(&path(100, 7, None, 0));
+        assert!(mark.covers(None, Instant::from_millis(100)));
+        assert!(!mark.covers(None, Instant::from_micros(100_001)));
+    }
+
+    #[test]
+    fn a_known_number_decides_against_the_send_time() {
+        // A packet paced by departure time leaves later than the mark, although it was numbered before it.
+        let mark = SendMark::new(&path(100, 7, None, 0));
+        assert!(mark.covers(Some(6), Instant::from_millis(105)));
+        assert!(!mark.covers(Some(7), Instant::from_millis(95)));
+    }
+
+    #[test]
+    fn a_round_lasts_until_its_whole_flight_is_accounted_for() {
+        let mut round = SendRound::new();
+        assert!(round.on_ack(&path(100, 10, Some(1), 1), &ack(&acked(Some(0), 0))), "the first flight");
+        assert!(!round.on_ack(&path(190, 20, Some(9), 1), &ack(&acked(Some(12), 110))), "9 is outstanding");
+        assert!(round.on_ack(&path(200, 20, Some(10), 1), &ack(&acked(Some(9), 90))));
+    }
+
+    #[test]
+    fn without_knowledge_of_what_is_outstanding_a_newer_packet_ends_the_round() {
+        let mut round = SendRound::new();
+        assert!(round.on_ack(&path(100, 0, None, 1), &ack(&acked(None, 0))));
+        assert!(!round.on_ack(&path(150, 0, None, 1), &ack(&acked(None, 100))), "sent at the mark");
+        assert!(round.on_ack(&path(210, 0, None, 1), &ack(&acked(None, 110))));
+    }
+
+    #[test]
+    fn an_empty_network_ends_the_round_once_per_frame() {
+        let mut round = SendRound::new();
+        assert!(round.on_ack(&path(100, 10, Some(1), 1), &ack(&acked(Some(0), 0))));
+        let packet = acked(Some(9), 90);
+        let first_part = AckEvent { last: false, ..ack(&packet) };
+        assert!(!round.on_ack(&path(200, 10, None, 0), &first_part));
+        assert!(round.on_ack(&path(200, 10, None, 0), &ack(&packet)));
+    }
+}

@@ -1,0 +1,189 @@
+//! Whether the congestion window was used, so that it may grow (RFC 9002 section 7.8 and
+//! draft-ietf-ccwg-ratelimited-increase).
+//!
+//! A window that was not used says nothing about the path, and growing it stores up a burst. A paced sender
+//! that has data all the time must still grow although its flight rarely touches the window. The judgement is
+//! made from what every ACK carries, so it works for stacks that never report sends.
+
+use crate::slow_start::SendRound;
+use crate::{AckEvent, Instant, PathState, SendLimit};
+
+/// Room, in datagrams, that a flight may leave in the window and still count as filling it, where the stack
+/// does not say what stopped it: pacing and packetisation leave a few (the value that several stacks use).
+const FULL_SLACK: u64 = 3;
+
+/// Which document limits the growth of the window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum IncreaseRule {
+    /// RFC 9002 section 7.8, the default: no growth while the window is underutilised. It is the published rule and
+    /// the more conservative one; RFC 9438 section 5.8 has the same.
+    #[default]
+    Rfc9002,
+    /// draft-ietf-ccwg-ratelimited-increase, section "Rate-Limited Increase": the window may grow, but not above
+    /// what acks for the largest flight since the last reduction can yield.
+    RateLimited,
+}
+
+/// How a window grows for each window acked: it gives `limit(maxFS)` of draft-ietf-ccwg-ratelimited-increase.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WindowGrowth {
+    /// Slow start: `2 * maxFS`.
+    Doubling,
+    /// Reno's congestion avoidance: `maxFS` plus one datagram.
+    Additive,
+    /// CUBIC's: `1.5 * maxFS`, the most that its target allows for one window (RFC 9438 section 4.2).
+    Cubic,
+}
+
+/// The judgement of one path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Utilisation {
+    rule: IncreaseRule,
+    /// Whether the window was full in the current round of sends.
+    filled: bool,
+    /// Whether it was full in the round before, whose acks arrive now.
+    filled_before: bool,
+    /// Whether the next ACK part continues a frame.
+    mid_frame: bool,
+    /// Verdict on the newest ACK.
+    utilised: bool,
+    /// Whether the window was reduced since the last ACK, so that the largest flight since then is out of date.
+    reduced: bool,
+    /// `maxFS`: largest flight since the last reduction, in bytes.
+    max_flight: u64,
+    /// Last time that something other than window and pacer is known to have stopped the sender.
+    starved_at: Option<Instant>,
+    round: SendRound,
+}
+
+impl Utilisation {
+    /// Before the first packet, with an initial window in bytes: `maxFS` starts there.
+    #[must_use]
+    pub const fn new(rule: IncreaseRule, initial_window: u64) -> Self {
+        Self {
+            rule,
+            filled: false,
+            filled_before: false,
+            mid_frame: false,
+            utilised: false,
+            reduced: false,
+            max_flight: initial_window,
+            starved_at: None,
+            round: SendRound::new(),
+        }
+    }
+
+    /// A packet was sent; `path` is the state after it. Optional: sharpens `maxFS`.
+    pub fn on_packet_sent(&mut self, path: &PathState) {
+        self.max_flight = self.max_flight.max(path.bytes_in_flight);
+    }
+
+    /// No data was left while window and pacer allowed sending. Optional where
+    /// [`AckEvent::app_limited_at`] is filled.
+    pub fn on_app_limited(&mut self, now: Instant) {
+        self.starved_at = self.starved_at.max(Some(now));
+    }
+
+    /// Packets were acked, the window being `cwnd` bytes before any growth for them. Returns whether
+    /// the window may grow for them; [`limit`](Self::limit) applies besides.
+    pub fn on_ack(&mut self, path: &PathState, ack: &AckEvent<'_>, cwnd: u64, slow_start: bool) -> bool {
+        let flight = ack.max_bytes_in_flight.max(path.prior_bytes_in_flight).max(path.bytes_in_flight);
+        self.track_flight(path, ack, flight);
+        // What the frame says about the time before it is taken once, in its first part.
+        if !self.mid_frame {
+            self.filled |=
+                ack.limited_by == SendLimit::Cwnd || flight.saturating_add(path.max_datagram_size) > cwnd;
+            if matches!(ack.limited_by, SendLimit::NoData | SendLimit::FlowControl | SendLimit::Amplification)
+            {
+                self.on_app_limited(path.now);
+            }
+        }
+        self.mid_frame = !ack.last;
+        let filled = self.filled || self.filled_before;
+        // The flags are used for this ACK before a new round clears them.
+        if self.round.on_ack(path, ack) {
+            self.filled_before = self.filled;
+            self.filled = false;
+        }
+        self.utilised = match self.rule {
+            IncreaseRule::RateLimited => true,
+            IncreaseRule::Rfc9002 => filled || self.would_fill(path, ack, flight, cwnd, slow_start),
+        };
+        self.utilised
+    }
+
+    /// The window was reduced, for whatever reason: `maxFS` starts again with the first flight after it.
+    pub const fn on_reduction(&mut self) {
+        self.max_flight = 0;
+        self.reduced = true;
+    }
+
+    /// Largest window in bytes that growth may reach: `limit(maxFS)`, or no limit under
+    /// [`IncreaseRule::Rfc9002`]. A window that is above it already stays.
+    #[must_use]
+    pub fn limit(&self, growth: WindowGrowth, max_datagram_size: u64) -> u64 {
+        if self.rule == IncreaseRule::Rfc9002 {
+            return u64::MAX;
+        }
+        match growth {
+            WindowGrowth::Doubling => self.max_flight.saturating_mul(2),
+            WindowGrowth::Additive => self.max_flight.saturating_add(max_datagram_size),
+            WindowGrowth::Cubic => self.max_flight.saturating_add(self.max_flight / 2),
+        }
+    }
+
+    /// Verdict on the newest ACK.
+    #[must_use]
+    pub const fn is_utilised(&self) -> bool {
+        self.utilised
+    }
+
+    /// `maxFS`: largest flight since the last reduction, in bytes.
+    #[must_use]
+    pub const fn max_flight(&self) -> u64 {
+        self.max_flight
+    }
+
+    fn track_flight(&mut self, path: &PathState, ack: &AckEvent<'_>, flight: u64) {
+        // The maximum since the last ACK still contains the flight before a reduction.
+        let flight = if self.reduced { path.bytes_in_flight } else { flight };
+        self.max_flight = self.max_flight.max(flight);
+        self.reduced &= !ack.last;
+    }
+
+    /// Whether the sender would have filled the window without pacing (RFC 9002 section 7.8).
+    fn would_fill(
+        &self,
+        path: &PathState,
+        ack: &AckEvent<'_>,
+        flight: u64,
+        cwnd: u64,
+        slow_start: bool,
+    ) -> bool {
+        match ack.limited_by {
+            SendLimit::Cwnd => true,
+            SendLimit::Pacer => self.never_starved_since_sent(ack),
+            SendLimit::NoData | SendLimit::FlowControl | SendLimit::Amplification => false,
+            SendLimit::Unknown => {
+                let near = if slow_start {
+                    // In a paced slow start the flight trails the window that doubles ahead of it.
+                    flight.saturating_mul(2) >= cwnd
+                } else {
+                    flight.saturating_add(FULL_SLACK.saturating_mul(path.max_datagram_size)) >= cwnd
+                };
+                near && self.never_starved_since_sent(ack)
+            }
+        }
+    }
+
+    /// Whether only window and pacer stopped the sender since it sent the newest data acked: a whole round
+    /// trip in which it had data all the time.
+    fn never_starved_since_sent(&self, ack: &AckEvent<'_>) -> bool {
+        let newest_acked = ack.packets.last().map(|packet| packet.sent_at);
+        let Some(starved_at) = self.starved_at.max(ack.app_limited_at) else { return true };
+        ack.newest_data_sent_at.or(newest_acked).is_some_and(|sent_at| sent_at > starved_at)
+    }
+}
+
+#[cfg(test)]
+mod tests;
