@@ -1,0 +1,644 @@
+//! The controller: events to state, and all outputs from state in one place.
+
+use crate::avoidance::{Growth, Segment};
+use crate::bytes::FineBytes;
+use crate::config::{Config, Settings};
+use crate::cut::{Cause, CeInPeriod, Cut, Membership};
+use crate::resume::Resume;
+use crate::state::{INFINITE, Phase, Signal, State};
+use cc_core::{
+    AckEvent, CongestionController, Duration, EcnCodepoint, EcnEvent, HyStartPlusPlus, Instant, LossEvent,
+    MtuChange, PathChange, PathState, Rate, ResumeHint, RttEvent, SendMark, SentPacket, SlowStart,
+    SlowStartStep, Snapshot, SpuriousLoss, Utilisation, WindowGrowth,
+};
+
+/// Largest [`send_quantum`](CongestionController::send_quantum) in bytes: what one UDP segmentation offload call
+/// takes.
+const MAX_QUANTUM: u32 = 65_536;
+
+/// The quantum is this part of the window: four bursts per round trip (picoquic's choice).
+const QUANTUM_DIVISOR: u64 = 4;
+
+/// Smoothed RTTs below this are taken as this: clocks of some stacks are that coarse.
+const MIN_RTT: Duration = Duration::from_micros(1);
+
+/// Share of what the path carried that becomes the threshold after a safe retreat: `beta_cubic`, in tenths
+/// (RFC 9959, "Safe Retreat Phase").
+const RETREAT_BETA_TENTHS: u64 = 7;
+
+/// CUBIC with a slow start of choice. See the [crate documentation](crate).
+#[derive(Clone, Copy, Debug)]
+pub struct Cubic<S: SlowStart = HyStartPlusPlus> {
+    settings: Settings,
+    state: State,
+    segment: Segment,
+    slow_start: S,
+    utilisation: Utilisation,
+    cut: Option<Cut>,
+    resume: Resume,
+    /// Smoothed RTT of the newest ACK.
+    smoothed_rtt: Option<Duration>,
+    /// The first RTT sample of the path.
+    first_rtt: Option<Duration>,
+    /// Time up to which it is settled what counts for the stage: the last ACK, or the end of an idle period.
+    settled_at: Instant,
+    /// Since when nothing is in flight.
+    idle_since: Option<Instant>,
+    congestion_events: u32,
+    /// A reduction has just been made, and no packet was sent since (RFC 9002 section 7.3.2).
+    rescue: bool,
+    outputs: Outputs,
+}
+
+/// What the stack reads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Outputs {
+    cwnd: u64,
+    pacing_rate: Option<Rate>,
+    send_quantum: u32,
+    beyond_cwnd: bool,
+}
+
+impl Cubic<HyStartPlusPlus> {
+    /// CUBIC with HyStart++, as RFC 9438 section 4.10 recommends.
+    #[must_use]
+    pub fn new(config: &Config) -> Self {
+        Self::with_slow_start(config, HyStartPlusPlus::new(config.paces))
+    }
+}
+
+impl<S: SlowStart> Cubic<S> {
+    /// CUBIC with another initial slow start.
+    #[must_use]
+    pub fn with_slow_start(config: &Config, slow_start: S) -> Self {
+        let settings = Settings::new(config);
+        let mut cubic = Self {
+            settings,
+            state: State::initial(&settings),
+            segment: Segment::default(),
+            slow_start,
+            utilisation: Utilisation::new(settings.increase_rule, settings.initial_window()),
+            cut: None,
+            resume: config.resume.map_or(Resume::Off, Resume::Waiting),
+            smoothed_rtt: None,
+            first_rtt: None,
+            settled_at: Instant::ZERO,
+            idle_since: None,
+            congestion_events: 0,
+            rescue: false,
+            outputs: Outputs::default(),
+        };
+        cubic.update_outputs();
+        cubic
+    }
+
+    /// Slow-start threshold in bytes; `None` while it is infinite.
+    #[must_use]
+    pub fn ssthresh(&self) -> Option<u64> {
+        (self.state.ssthresh != INFINITE).then_some(self.state.ssthresh)
+    }
+
+    /// `W_max` in bytes (RFC 9438 section 4.1.2); 0 before the first congestion event.
+    #[must_use]
+    pub const fn w_max(&self) -> u64 {
+        self.state.w_max
+    }
+
+    /// `cwnd_prior` in bytes (RFC 9438 section 4.1.2): the window when the threshold was last set.
+    #[must_use]
+    pub const fn cwnd_prior(&self) -> u64 {
+        self.state.cwnd_prior
+    }
+
+    /// `K` of the running congestion avoidance stage (RFC 9438 section 4.2).
+    #[must_use]
+    pub const fn k(&self) -> Option<Duration> {
+        match &self.state.phase {
+            Phase::Avoidance(stage) => Some(stage.k),
+            Phase::SlowStart | Phase::Recovery => None,
+        }
+    }
+
+    /// `W_est` in bytes, rounded down, of the running congestion avoidance stage (RFC 9438 section 4.3).
+    #[must_use]
+    pub const fn w_est(&self) -> Option<u64> {
+        match &self.state.phase {
+            Phase::Avoidance(stage) => Some(stage.w_est.whole()),
+            Phase::SlowStart | Phase::Recovery => None,
+        }
+    }
+
+    /// `t_epoch`: start of the running congestion avoidance stage, moved later by time that does not count
+    /// (RFC 9438 section 4.2).
+    #[must_use]
+    pub const fn epoch(&self) -> Option<Instant> {
+        match &self.state.phase {
+            Phase::Avoidance(stage) => Some(stage.epoch),
+            Phase::SlowStart | Phase::Recovery => None,
+        }
+    }
+
+    /// Whether a recovery period is running (RFC 9002 section 7.3.2).
+    #[must_use]
+    pub fn in_recovery(&self) -> bool {
+        self.state.phase == Phase::Recovery
+    }
+
+    /// Whether the window was used at the newest ACK (RFC 9002 section 7.8).
+    #[must_use]
+    pub const fn utilisation(&self) -> &Utilisation {
+        &self.utilisation
+    }
+
+    /// The slow-start algorithm.
+    #[must_use]
+    pub const fn slow_start(&self) -> &S {
+        &self.slow_start
+    }
+
+    /// All outputs, from the state.
+    fn update_outputs(&mut self) {
+        let cwnd = self.state.cwnd.whole().clamp(self.settings.min_window(), self.settings.max_window());
+        self.outputs.cwnd = cwnd;
+        // RFC 9002 section 7.7: rate = N * cwnd / smoothed_rtt.
+        let percent = if self.state.phase == Phase::SlowStart {
+            self.settings.slow_start_pacing_percent
+        } else {
+            self.settings.pacing_percent
+        };
+        self.outputs.pacing_rate = self.smoothed_rtt.and_then(|rtt| {
+            let per_rtt = cwnd.saturating_mul(u64::from(percent)) / 100;
+            Rate::from_delivery(per_rtt, rtt).map(|rate| rate.max(Rate::from_bytes_per_sec(1)))
+        });
+        // At least two datagrams, and no burst above the initial window (RFC 9002 section 7.7).
+        let quantum =
+            (cwnd / QUANTUM_DIVISOR).min(self.settings.initial_window()).max(self.settings.min_window());
+        self.outputs.send_quantum = u32::try_from(quantum).unwrap_or(MAX_QUANTUM).min(MAX_QUANTUM);
+        self.outputs.beyond_cwnd = self.rescue;
+    }
+
+    /// Takes the datagram size from the path state where a stack does not announce a change.
+    fn follow_mtu(&mut self, path: &PathState) {
+        if self.settings.set_datagram(path.max_datagram_size) {
+            self.apply_mtu(path);
+        }
+    }
+
+    fn apply_mtu(&mut self, path: &PathState) {
+        self.state.change_unit(path.now, &self.settings);
+        if let Some(cut) = &mut self.cut {
+            cut.change_unit(path.now, &self.settings);
+        }
+        self.segment = Segment::default();
+        self.update_outputs();
+    }
+
+    /// Time from the last settled moment to `to` does not count for the stage (RFC 9438 sections 4.2 and 5.8).
+    fn skip_time_until(&mut self, from: Instant, to: Instant) {
+        let span = to.since(from.max(self.settled_at));
+        self.state.skip_time(span, to);
+        if let Some(cut) = &mut self.cut {
+            cut.skip_time(span, to);
+        }
+        self.settled_at = self.settled_at.max(to);
+    }
+
+    fn end_idle(&mut self, at: Instant) {
+        if let Some(idle_since) = self.idle_since.take() {
+            self.skip_time_until(idle_since, at);
+        }
+    }
+
+    fn take_rtt(&mut self, path: &PathState) {
+        if let Some(rtt) = path.rtt {
+            self.smoothed_rtt = Some(rtt.smoothed.max(MIN_RTT));
+        }
+    }
+
+    /// Grows the window for `bytes` acked of packets sent after the last reduction.
+    fn grow(&mut self, path: &PathState, ack: &AckEvent<'_>, bytes: u64, utilised: bool) {
+        let mut bytes = if utilised { bytes } else { 0 };
+        if self.state.phase == Phase::SlowStart {
+            bytes = self.grow_in_slow_start(path, ack, bytes);
+        }
+        let Phase::Avoidance(mut stage) = self.state.phase else { return };
+        let growth = Growth {
+            now: path.now,
+            rtt: self.smoothed_rtt.unwrap_or(Duration::ZERO),
+            bytes,
+            limit: self.limit(WindowGrowth::Cubic),
+            datagram: self.settings.datagram(),
+        };
+        let limited = growth.apply(&mut self.state, &mut stage, &mut self.segment);
+        self.state.phase = Phase::Avoidance(stage);
+        if limited || !utilised {
+            self.skip_time_until(self.settled_at, path.now);
+        }
+    }
+
+    /// Returns the bytes that are left for congestion avoidance.
+    fn grow_in_slow_start(&mut self, path: &PathState, ack: &AckEvent<'_>, bytes: u64) -> u64 {
+        let step = if self.state.in_initial_slow_start() {
+            self.slow_start.on_ack(path, ack, bytes)
+        } else {
+            // RFC 9406 section 4.3: HyStart++ serves the initial slow start only.
+            SlowStartStep::Grow(bytes)
+        };
+        match step {
+            SlowStartStep::Exit => {
+                self.state.exit_slow_start(path.now, &self.settings);
+                self.start_segments();
+                bytes
+            }
+            SlowStartStep::Grow(growth) => {
+                let cwnd = self.state.cwnd.whole();
+                let limit = self.limit(WindowGrowth::Doubling).min(self.state.ssthresh);
+                let growth = growth.min(limit.saturating_sub(cwnd));
+                self.state.cwnd = self.state.cwnd.plus(FineBytes::new(growth));
+                if self.state.cwnd.whole() < self.state.ssthresh {
+                    return 0;
+                }
+                self.state.start_flat_stage(path.now, &self.settings);
+                self.start_segments();
+                bytes.saturating_sub(growth)
+            }
+        }
+    }
+
+    fn limit(&self, growth: WindowGrowth) -> u64 {
+        self.utilisation.limit(growth, self.settings.datagram()).min(self.settings.max_window())
+    }
+
+    /// A new stage begins: its ACKs are cut into segments anew.
+    fn start_segments(&mut self) {
+        self.segment = Segment::default();
+    }
+
+    /// A packet sent after the reduction was acked (RFC 9002 section 7.3.2).
+    fn leave_recovery(&mut self, now: Instant) {
+        if let Resume::Retreat { pipe } = self.resume {
+            // RFC 9959, "Safe Retreat Phase": the threshold is what the path turned out to carry, times beta.
+            self.resume = Resume::Off;
+            let carried = pipe.min(self.settings.max_window()).saturating_mul(RETREAT_BETA_TENTHS) / 10;
+            self.state.ssthresh = carried.max(self.state.cwnd.whole());
+        }
+        if self.state.cwnd.whole() < self.state.ssthresh {
+            self.state.phase = Phase::SlowStart;
+        } else {
+            self.state.start_stage(now, &self.settings);
+        }
+        self.start_segments();
+        self.settled_at = self.settled_at.max(now);
+    }
+
+    /// A congestion event that no earlier reduction covers.
+    fn reduce(&mut self, path: &PathState, signal: Signal, lost_bytes: u64) {
+        let before = self.state;
+        let cause = if let Some(pipe) = self.resume.unvalidated_pipe() {
+            self.retreat(pipe);
+            Cause::Final
+        } else {
+            self.resume = match self.resume {
+                // Congestion before the path was confirmed: the saved window is not used.
+                Resume::Waiting(_) => Resume::Off,
+                other => other,
+            };
+            self.state.reduce(signal, &self.settings);
+            match signal {
+                Signal::Ce => Cause::Ce { before },
+                Signal::Loss => Cause::Loss { undo: before, lost_bytes, ce: CeInPeriod::None },
+            }
+        };
+        self.cut = Some(Cut::new(SendMark::new(path), self.cut, cause));
+        self.congestion_events = self.congestion_events.saturating_add(1);
+        self.after_reduction();
+    }
+
+    /// Safe retreat of RFC 9959: half of what the path is known to have carried.
+    fn retreat(&mut self, pipe: u64) {
+        let cwnd = (pipe / 2).min(self.state.cwnd.whole()).max(self.settings.min_window());
+        self.state.cwnd = FineBytes::new(cwnd);
+        self.state.ssthresh = cwnd;
+        self.state.cwnd_prior = cwnd;
+        self.state.w_max = cwnd;
+        self.state.phase = Phase::Recovery;
+        self.resume = Resume::Retreat { pipe };
+    }
+
+    /// A loss in a period that a CE mark opened: the reduction becomes that of a loss, from the window before.
+    fn deepen(&mut self, path: &PathState, before: State, lost_bytes: u64) {
+        let after_ce = self.state;
+        let mut state = before;
+        state.reduce(Signal::Loss, &self.settings);
+        state.cwnd = state.cwnd.min(after_ce.cwnd);
+        self.state = state;
+        if after_ce.phase != Phase::Recovery {
+            self.state.start_stage(path.now, &self.settings);
+        }
+        if let Some(cut) = &mut self.cut {
+            cut.cause = Cause::Loss { undo: after_ce, lost_bytes, ce: CeInPeriod::Before };
+        }
+        self.after_reduction();
+    }
+
+    fn after_reduction(&mut self) {
+        self.start_segments();
+        self.utilisation.on_reduction();
+        // RFC 9002 section 7.3.2: one packet may be sent to speed up recovery.
+        self.rescue = true;
+    }
+
+    /// All losses of the period were spurious (RFC 9438 section 4.9.2).
+    fn undo(&mut self, now: Instant, undo: State, ce: CeInPeriod) {
+        let Some(cut) = self.cut else { return };
+        let still_lower = self.state.cwnd < FineBytes::new(self.state.cwnd_prior);
+        if !still_lower {
+            self.settle_cut();
+            return;
+        }
+        let in_recovery = self.in_recovery();
+        self.state = undo;
+        match ce {
+            // Losses of packets sent before the undone reduction are new signals.
+            CeInPeriod::None => self.cut = cut.before(),
+            CeInPeriod::Before => self.settle_cut(),
+            CeInPeriod::After => {
+                self.state.reduce(Signal::Ce, &self.settings);
+                if !in_recovery {
+                    self.state.start_stage(now, &self.settings);
+                }
+                if let Some(cut) = &mut self.cut {
+                    cut.cause = Cause::Ce { before: undo };
+                }
+            }
+        }
+        self.state.cwnd = self.state.cwnd.max(FineBytes::new(self.settings.min_window()));
+        self.start_segments();
+        self.rescue = false;
+    }
+
+    fn settle_cut(&mut self) {
+        if let Some(cut) = &mut self.cut {
+            cut.cause = Cause::Final;
+        }
+    }
+
+    /// Uses the saved window if the first RTT sample confirms it (RFC 9959).
+    fn try_resume(&mut self, path: &PathState) {
+        let (Resume::Waiting(hint), Some(first_rtt)) = (self.resume, self.first_rtt) else { return };
+        self.resume = Resume::Off;
+        let jump = Resume::jump(&hint, self.settings.resume_jump).min(self.settings.max_window());
+        let usable = self.state.in_initial_slow_start()
+            && Resume::confirms(&hint, first_rtt)
+            && jump > self.state.cwnd.whole();
+        if !usable {
+            return;
+        }
+        self.resume = Resume::begin(path);
+        self.state.ssthresh = hint.cwnd.min(self.settings.max_window());
+        self.state.cwnd = FineBytes::new(jump);
+        self.state.cwnd_prior = self.state.ssthresh;
+        if jump >= self.state.ssthresh {
+            self.state.start_flat_stage(path.now, &self.settings);
+        }
+        self.start_segments();
+        self.settled_at = self.settled_at.max(path.now);
+    }
+
+    /// Persistent congestion (RFC 9002 section 7.6.2).
+    fn collapse(&mut self) {
+        self.state.collapse(&self.settings);
+        self.resume = Resume::Off;
+        self.after_reduction();
+        if let Some(cut) = &mut self.cut {
+            cut.cause = Cause::Persistent;
+        }
+    }
+}
+
+impl<S: SlowStart> CongestionController for Cubic<S> {
+    fn on_packet_sent(&mut self, path: &PathState, packet: &SentPacket) {
+        self.follow_mtu(path);
+        if packet.in_flight {
+            self.end_idle(path.now);
+            self.rescue = false;
+            self.update_outputs();
+        }
+        self.utilisation.on_packet_sent(path);
+        self.slow_start.on_packet_sent(path, packet);
+    }
+
+    fn on_ack(&mut self, path: &PathState, ack: &AckEvent<'_>) {
+        self.follow_mtu(path);
+        let (mut acked, mut fresh) = (0_u64, 0_u64);
+        let mut oldest_sent_at = path.now;
+        for packet in ack.packets {
+            acked = acked.saturating_add(packet.bytes);
+            // RFC 9002 appendix B.5: packets sent before the reduction do not grow the window.
+            if !self.cut.is_some_and(|cut| cut.covers(packet.number, packet.sent_at)) {
+                fresh = fresh.saturating_add(packet.bytes);
+            }
+            oldest_sent_at = oldest_sent_at.min(packet.sent_at);
+        }
+        if acked == 0 {
+            return;
+        }
+        self.take_rtt(path);
+        self.end_idle(oldest_sent_at);
+        let slow_start = self.state.phase == Phase::SlowStart;
+        let utilised = self.utilisation.on_ack(path, ack, self.outputs.cwnd, slow_start);
+        let held = matches!(self.resume, Resume::Unvalidated { .. });
+        self.resume.on_ack(path, ack, acked);
+        if fresh > 0 {
+            self.rescue = false;
+            if self.in_recovery() {
+                self.leave_recovery(path.now);
+            }
+            // RFC 9959, "Unvalidated Phase": no growth before a packet of the jump is acked.
+            self.grow(path, ack, fresh, utilised && !held);
+        }
+        self.settled_at = self.settled_at.max(path.now);
+        if path.bytes_in_flight == 0 {
+            self.idle_since = Some(path.now);
+        }
+        self.update_outputs();
+    }
+
+    fn on_loss(&mut self, path: &PathState, loss: &LossEvent<'_>) {
+        self.follow_mtu(path);
+        let (mut new, mut in_period) = (0_u64, 0_u64);
+        for packet in loss.packets {
+            let membership = match &self.cut {
+                Some(cut) => cut.membership(packet.number, packet.sent_at),
+                None => Membership::New,
+            };
+            match membership {
+                Membership::New => new = new.saturating_add(packet.bytes),
+                Membership::InPeriod => in_period = in_period.saturating_add(packet.bytes),
+                Membership::Old => {}
+            }
+        }
+        if new > 0 {
+            self.reduce(path, Signal::Loss, new);
+        } else if in_period > 0 {
+            match self.cut.as_mut().map(|cut| &mut cut.cause) {
+                Some(Cause::Loss { lost_bytes, .. }) => *lost_bytes = lost_bytes.saturating_add(in_period),
+                Some(&mut Cause::Ce { before }) => self.deepen(path, before, in_period),
+                Some(Cause::Persistent | Cause::Final) | None => {}
+            }
+        }
+        let collapsed = self.cut.is_some_and(|cut| cut.cause == Cause::Persistent);
+        if loss.persistent_congestion && !collapsed && (new > 0 || in_period > 0) {
+            self.collapse();
+        }
+        self.update_outputs();
+    }
+
+    fn on_ecn(&mut self, path: &PathState, ecn: &EcnEvent) {
+        self.follow_mtu(path);
+        let marks = ecn.ce.min(ecn.newly_acked.unwrap_or(u64::MAX));
+        if marks == 0 {
+            return;
+        }
+        // RFC 9002 section 7.1 and appendix B.7: the largest acked packet stands for the mark.
+        let membership = match &self.cut {
+            Some(cut) => cut.membership(ecn.largest_acked, ecn.largest_acked_sent_at),
+            None => Membership::New,
+        };
+        match membership {
+            Membership::New => self.reduce(path, Signal::Ce, 0),
+            Membership::InPeriod => {
+                if let Some(Cut { cause: Cause::Loss { ce: ce @ CeInPeriod::None, .. }, .. }) = &mut self.cut
+                {
+                    *ce = CeInPeriod::After;
+                }
+            }
+            Membership::Old => {}
+        }
+        self.update_outputs();
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.outputs.pacing_rate
+    }
+
+    fn cwnd(&self) -> u64 {
+        self.outputs.cwnd
+    }
+
+    fn on_rtt(&mut self, path: &PathState, rtt: &RttEvent) {
+        self.follow_mtu(path);
+        self.take_rtt(path);
+        if rtt.is_sample && self.first_rtt.is_none() {
+            self.first_rtt = Some(rtt.latest.max(MIN_RTT));
+            self.try_resume(path);
+        }
+        if self.state.in_initial_slow_start() {
+            self.slow_start.on_rtt(path, rtt);
+        }
+        self.update_outputs();
+    }
+
+    fn on_app_limited(&mut self, path: &PathState) {
+        self.utilisation.on_app_limited(path.now);
+    }
+
+    fn on_idle_restart(&mut self, path: &PathState) {
+        self.end_idle(path.now);
+    }
+
+    fn on_spurious_loss(&mut self, path: &PathState, spurious: &SpuriousLoss) {
+        self.follow_mtu(path);
+        let Some(cut) = &mut self.cut else { return };
+        let belongs = match *spurious {
+            SpuriousLoss::All => true,
+            SpuriousLoss::Packet { number, sent_at, .. } => {
+                cut.membership(number, sent_at) == Membership::InPeriod
+            }
+        };
+        let Cause::Loss { undo, lost_bytes, ce } = &mut cut.cause else { return };
+        if !belongs || !self.settings.undo_spurious {
+            return;
+        }
+        match *spurious {
+            SpuriousLoss::All => *lost_bytes = 0,
+            SpuriousLoss::Packet { bytes: 0, .. } => return,
+            SpuriousLoss::Packet { bytes, .. } => *lost_bytes = lost_bytes.saturating_sub(bytes),
+        }
+        if *lost_bytes == 0 {
+            let (undo, ce) = (*undo, *ce);
+            self.undo(path.now, undo, ce);
+        }
+        self.update_outputs();
+    }
+
+    fn on_mtu_update(&mut self, path: &PathState, change: MtuChange) {
+        self.settings.set_datagram(path.max_datagram_size);
+        if change == MtuChange::Handshake && self.state.in_initial_slow_start() {
+            // RFC 9002 section 7.2: the new initial window.
+            let initial = self.settings.initial_window();
+            self.state.cwnd = FineBytes::new(initial);
+            self.utilisation = Utilisation::new(self.settings.increase_rule, initial);
+        }
+        self.apply_mtu(path);
+    }
+
+    fn on_path_change(&mut self, path: &PathState, change: PathChange) {
+        if change == PathChange::Rebinding {
+            return;
+        }
+        // RFC 9000 section 9.4: start again; packets sent on the old path say nothing about the new one.
+        self.settings.set_datagram(path.max_datagram_size);
+        self.state = State::initial(&self.settings);
+        self.slow_start.reset();
+        self.utilisation = Utilisation::new(self.settings.increase_rule, self.settings.initial_window());
+        self.cut = Some(Cut::new(SendMark::new(path), None, Cause::Final));
+        self.resume = Resume::Off;
+        self.smoothed_rtt = None;
+        self.first_rtt = None;
+        self.idle_since = None;
+        self.rescue = false;
+        self.start_segments();
+        self.update_outputs();
+    }
+
+    fn on_resume_hint(&mut self, path: &PathState, hint: &ResumeHint) {
+        // A saved window is used once, and not after congestion (RFC 9959, "Reconnaissance Phase").
+        if self.state.in_initial_slow_start() && self.cut.is_none() {
+            self.resume = Resume::Waiting(*hint);
+            self.try_resume(path);
+            self.update_outputs();
+        }
+    }
+
+    fn send_quantum(&self) -> u64 {
+        u64::from(self.outputs.send_quantum)
+    }
+
+    fn may_send_beyond_cwnd(&self) -> bool {
+        self.outputs.beyond_cwnd
+    }
+
+    fn wanted_ecn(&self) -> EcnCodepoint {
+        if self.settings.ecn { EcnCodepoint::Ect0 } else { EcnCodepoint::NotEct }
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        let phase = match self.state.phase {
+            Phase::SlowStart if self.state.ssthresh == INFINITE => self.slow_start.phase(),
+            Phase::SlowStart => "slow_start",
+            Phase::Recovery => "recovery",
+            Phase::Avoidance(_) => "congestion_avoidance",
+        };
+        Snapshot {
+            phase: self.resume.phase().unwrap_or(phase),
+            startup: self.state.ssthresh == INFINITE,
+            cwnd: self.outputs.cwnd,
+            pacing_rate: self.outputs.pacing_rate,
+            ssthresh: self.ssthresh(),
+            model_rtt: self.smoothed_rtt,
+            congestion_events: u64::from(self.congestion_events),
+            ..Snapshot::default()
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Which packets the last reduction covers, and what can still become of it.
+
+use crate::config::Settings;
+use crate::state::State;
+use cc_core::{Duration, Instant, SendMark};
+
+/// The last reduction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Cut {
+    /// Packets sent before it do not cause another one.
+    mark: SendMark,
+    /// The reduction before it: packets sent before that one do not belong to this period.
+    earlier: Option<SendMark>,
+    pub(crate) cause: Cause,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Cause {
+    /// A CE mark. A loss among the same packets deepens the reduction, from `before`.
+    Ce { before: State },
+    /// A loss. `undo` is restored when all `lost_bytes` turn out delivered.
+    Loss { undo: State, lost_bytes: u64, ce: CeInPeriod },
+    /// Persistent congestion: final.
+    Persistent,
+    /// Nothing can change it any more.
+    Final,
+}
+
+/// Whether a CE mark belongs to a period that has a loss.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum CeInPeriod {
+    None,
+    /// It opened the period: the undo state is the window that it left.
+    Before,
+    /// It came after the loss and changed nothing.
+    After,
+}
+
+/// How a packet lies to the last reduction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Membership {
+    /// Sent before an earlier reduction.
+    Old,
+    /// Sent in the window that the last reduction answers.
+    InPeriod,
+    /// Sent after it: a new congestion event.
+    New,
+}
+
+impl Cut {
+    pub(crate) fn new(mark: SendMark, previous: Option<Self>, cause: Cause) -> Self {
+        Self { mark, earlier: previous.map(|cut| cut.mark), cause }
+    }
+
+    /// The mark of the reduction before, as one that is settled.
+    pub(crate) fn before(&self) -> Option<Self> {
+        self.earlier.map(|mark| Self { mark, earlier: None, cause: Cause::Final })
+    }
+
+    pub(crate) fn covers(&self, number: Option<u64>, sent_at: Instant) -> bool {
+        self.mark.covers(number, sent_at)
+    }
+
+    pub(crate) fn membership(&self, number: Option<u64>, sent_at: Instant) -> Membership {
+        if !self.mark.covers(number, sent_at) {
+            Membership::New
+        } else if self.earlier.is_some_and(|earlier| earlier.covers(number, sent_at)) {
+            Membership::Old
+        } else {
+            Membership::InPeriod
+        }
+    }
+
+    /// The datagram size changed: the stage that an undo would restore has another unit too.
+    pub(crate) fn change_unit(&mut self, now: Instant, settings: &Settings) {
+        match &mut self.cause {
+            Cause::Ce { before } => before.change_unit(now, settings),
+            Cause::Loss { undo, .. } => undo.change_unit(now, settings),
+            Cause::Persistent | Cause::Final => {}
+        }
+    }
+
+    /// Time that does not count for a running stage does not count for the one that an undo would restore either.
+    pub(crate) fn skip_time(&mut self, span: Duration, now: Instant) {
+        match &mut self.cause {
+            Cause::Ce { before } => before.skip_time(span, now),
+            Cause::Loss { undo, .. } => undo.skip_time(span, now),
+            Cause::Persistent | Cause::Final => {}
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Use of a window saved from an earlier connection (a subset of RFC 9959, see [`Config::resume`](crate::Config)).
+
+use crate::config::ResumeJump;
+use cc_core::{AckEvent, Duration, PathState, ResumeHint, SendMark};
+
+/// Largest difference between the first RTT sample and the saved RTT: this part of the sample (picoquic's rule;
+/// stricter than RFC 9959, "Reconnaissance Phase").
+const RTT_TOLERANCE_DIVISOR: u64 = 4;
+
+/// Phases of RFC 9959.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Resume {
+    /// "Normal": no saved window, or done with it.
+    Off,
+    /// "Reconnaissance": before the first RTT sample.
+    Waiting(ResumeHint),
+    /// Packets are sent that only the jump allows; none of them is acked.
+    Unvalidated {
+        /// They are sent after this.
+        first: SendMark,
+        /// `PipeSize` in bytes: flight at the jump, and all acked since.
+        pipe: u64,
+    },
+    /// The first of them was acked.
+    Validating {
+        /// The last of them was sent before this.
+        last: SendMark,
+        /// `PipeSize` in bytes.
+        pipe: u64,
+    },
+    /// "Safe retreat": congestion before all were acked. Lasts as long as the recovery period.
+    Retreat {
+        /// `PipeSize` in bytes.
+        pipe: u64,
+    },
+}
+
+impl Resume {
+    /// Whether the saved path is the current one.
+    pub(crate) fn confirms(hint: &ResumeHint, first_rtt: Duration) -> bool {
+        let difference = hint.rtt.minus(first_rtt).plus(first_rtt.minus(hint.rtt));
+        difference <= first_rtt.divided_by(RTT_TOLERANCE_DIVISOR)
+    }
+
+    /// The window to jump to, in bytes.
+    pub(crate) const fn jump(hint: &ResumeHint, part: ResumeJump) -> u64 {
+        match part {
+            ResumeJump::Whole => hint.cwnd,
+            ResumeJump::Half => hint.cwnd / 2,
+        }
+    }
+
+    pub(crate) const fn begin(path: &PathState) -> Self {
+        Self::Unvalidated { first: SendMark::new(path), pipe: path.bytes_in_flight }
+    }
+
+    /// Counts acked bytes and moves on to the next phase.
+    pub(crate) fn on_ack(&mut self, path: &PathState, ack: &AckEvent<'_>, bytes: u64) {
+        match self {
+            Self::Off | Self::Waiting(_) => {}
+            Self::Retreat { pipe } => *pipe = pipe.saturating_add(bytes),
+            Self::Unvalidated { first, pipe } => {
+                let pipe = pipe.saturating_add(bytes);
+                let first_acked =
+                    ack.packets.iter().any(|packet| !first.covers(packet.number, packet.sent_at));
+                *self = if first_acked {
+                    Self::Validating { last: SendMark::new(path), pipe }
+                } else {
+                    Self::Unvalidated { first: *first, pipe }
+                };
+            }
+            Self::Validating { last, pipe } => {
+                let pipe = pipe.saturating_add(bytes);
+                *self = if last.is_passed(path, ack) {
+                    Self::Off
+                } else {
+                    Self::Validating { last: *last, pipe }
+                };
+            }
+        }
+    }
+
+    /// `PipeSize` in bytes if congestion now calls for a safe retreat.
+    pub(crate) const fn unvalidated_pipe(&self) -> Option<u64> {
+        match self {
+            Self::Unvalidated { pipe, .. } | Self::Validating { pipe, .. } => Some(*pipe),
+            Self::Off | Self::Waiting(_) | Self::Retreat { .. } => None,
+        }
+    }
+
+    pub(crate) const fn phase(&self) -> Option<&'static str> {
+        match self {
+            Self::Unvalidated { .. } => Some("unvalidated"),
+            Self::Validating { .. } => Some("validating"),
+            Self::Retreat { .. } => Some("safe_retreat"),
+            Self::Off | Self::Waiting(_) => None,
+        }
+    }
+}

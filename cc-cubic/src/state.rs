@@ -1,0 +1,148 @@
+//! The state that a reduction replaces and an undo restores (RFC 9438 sections 4.6, 4.7 and 4.9.2).
+
+use crate::bytes::FineBytes;
+use crate::config::Settings;
+use crate::curve::{time_to_plateau, w_cubic};
+use cc_core::{Duration, Instant};
+
+/// "Arbitrarily high" slow-start threshold (RFC 9002 appendix B.3).
+pub(crate) const INFINITE: u64 = u64::MAX;
+
+/// `beta_cubic` = 0.7 (RFC 9438 section 4.6), in hundredths.
+const BETA_LOSS: u64 = 70;
+/// `beta_ecn` = 0.85 for CUBIC (RFC 8511 section 3), in hundredths.
+const BETA_ECN: u64 = 85;
+
+/// What made the sender reduce its window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Signal {
+    Loss,
+    Ce,
+}
+
+/// Everything that one congestion event changes: undo is a copy of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct State {
+    /// `cwnd`.
+    pub(crate) cwnd: FineBytes,
+    /// `ssthresh` in bytes, or [`INFINITE`].
+    pub(crate) ssthresh: u64,
+    /// `W_max` in bytes: the plateau of the running stage; 0 before the first congestion event.
+    pub(crate) w_max: u64,
+    /// `cwnd_prior` in bytes: the window when the threshold was last set.
+    pub(crate) cwnd_prior: u64,
+    pub(crate) phase: Phase,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Phase {
+    SlowStart,
+    /// From a reduction until a packet sent after it is acked (RFC 9002 section 7.3.2).
+    Recovery,
+    Avoidance(Stage),
+}
+
+/// A congestion avoidance stage.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Stage {
+    /// `t_epoch`, moved later by the time that does not count.
+    pub(crate) epoch: Instant,
+    /// `K`.
+    pub(crate) k: Duration,
+    /// `W_est`.
+    pub(crate) w_est: FineBytes,
+}
+
+impl State {
+    pub(crate) fn initial(settings: &Settings) -> Self {
+        Self {
+            cwnd: FineBytes::new(settings.initial_window()),
+            ssthresh: INFINITE,
+            w_max: 0,
+            cwnd_prior: 0,
+            phase: Phase::SlowStart,
+        }
+    }
+
+    /// Whether slow start is the first one, with no threshold yet.
+    pub(crate) fn in_initial_slow_start(&self) -> bool {
+        self.phase == Phase::SlowStart && self.ssthresh == INFINITE
+    }
+
+    /// Multiplicative decrease; a recovery period begins.
+    pub(crate) fn reduce(&mut self, signal: Signal, settings: &Settings) {
+        let beta = match signal {
+            Signal::Ce if settings.abe => BETA_ECN,
+            Signal::Ce | Signal::Loss => BETA_LOSS,
+        };
+        let cwnd = self.cwnd.whole();
+        // RFC 9438 section 4.7, before the reduction; the window itself is not reduced further.
+        self.w_max = if settings.fast_convergence && cwnd < self.w_max {
+            share(cwnd, beta.saturating_add(100) / 2, beta.saturating_add(100) % 2)
+        } else {
+            cwnd
+        };
+        // RFC 9438 section 4.6.
+        self.cwnd_prior = cwnd;
+        self.ssthresh = share(cwnd, beta, 0).max(settings.min_window());
+        self.cwnd = FineBytes::new(self.ssthresh);
+        self.phase = Phase::Recovery;
+    }
+
+    /// Starts the stage that follows a recovery period.
+    pub(crate) fn start_stage(&mut self, now: Instant, settings: &Settings) {
+        // A plateau below the window (at the minimum window) would give a negative K: the curve starts on it.
+        self.w_max = self.w_max.max(self.cwnd.whole());
+        let k = time_to_plateau(self.w_max, self.cwnd.whole(), settings.datagram());
+        self.phase = Phase::Avoidance(Stage { epoch: now, k, w_est: self.cwnd });
+    }
+
+    /// Starts a stage that no reduction precedes: after slow start (RFC 9438 sections 4.8 and 4.10).
+    pub(crate) fn start_flat_stage(&mut self, now: Instant, settings: &Settings) {
+        self.w_max = self.cwnd.whole();
+        self.start_stage(now, settings);
+    }
+
+    /// Leaves the initial slow start without congestion (RFC 9438 section 4.10, RFC 9406 section 4.2).
+    pub(crate) fn exit_slow_start(&mut self, now: Instant, settings: &Settings) {
+        self.ssthresh = self.cwnd.whole();
+        self.cwnd_prior = self.cwnd.whole();
+        self.start_flat_stage(now, settings);
+    }
+
+    /// Persistent congestion: the minimum window, and slow start up to the threshold that the reduction set
+    /// (RFC 9002 section 7.6.2, RFC 9438 section 4.8).
+    pub(crate) fn collapse(&mut self, settings: &Settings) {
+        self.cwnd = FineBytes::new(settings.min_window());
+        self.phase = Phase::SlowStart;
+    }
+
+    /// `W_cubic(t)` of a running stage.
+    pub(crate) fn w_cubic(&self, stage: &Stage, t: Duration, datagram: u64) -> FineBytes {
+        w_cubic(self.w_max, stage.k, datagram, t)
+    }
+
+    /// Makes a span that ends `now` not count for the running stage.
+    pub(crate) fn skip_time(&mut self, span: Duration, now: Instant) {
+        if let Phase::Avoidance(stage) = &mut self.phase {
+            stage.epoch = stage.epoch.after(span).min(now.max(stage.epoch));
+        }
+    }
+
+    /// The unit of the curve changed: a running stage goes on from the current window.
+    pub(crate) fn change_unit(&mut self, now: Instant, settings: &Settings) {
+        self.cwnd = FineBytes::new(self.cwnd.whole().max(settings.min_window())).max(self.cwnd);
+        if let Phase::Avoidance(Stage { w_est, .. }) = self.phase {
+            self.start_stage(now, settings);
+            if let Phase::Avoidance(stage) = &mut self.phase {
+                stage.w_est = w_est.min(self.cwnd);
+            }
+        }
+    }
+}
+
+/// `bytes * (hundredths + half / 2) / 100`, rounded down. `bytes` is at most 2^40.
+fn share(bytes: u64, hundredths: u64, half: u64) -> u64 {
+    let two_hundredths = hundredths.saturating_mul(2).saturating_add(half);
+    bytes.saturating_mul(two_hundredths) / 200
+}
