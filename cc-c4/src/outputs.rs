@@ -1,0 +1,291 @@
+//! Window, pacing rate and send quantum, all from one function of the state (`c4_apply_rate_and_cwin`).
+
+use crate::arithmetic::{bytes_in, part_of};
+use crate::constants::{INITIAL_PACING, MAX_DATAGRAM, MAX_QUANTUM, MIN_DATAGRAMS, ONE, RTT_MARGIN};
+use crate::{C4, Phase};
+use cc_core::{PathState, Rate};
+
+/// What the stack reads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Outputs {
+    /// Congestion window, bytes; at least two datagrams.
+    pub(crate) cwnd: u64,
+    /// Pacing rate; 0 while nothing was assessed.
+    pub(crate) pacing: u64,
+    /// Send quantum, bytes.
+    pub(crate) quantum: u64,
+}
+
+impl Outputs {
+    pub(crate) fn new(initial_window: u64, datagram: u64) -> Self {
+        Self { cwnd: initial_window.max(min_window(datagram)), pacing: 0, quantum: quantum(0, datagram) }
+    }
+}
+
+impl C4 {
+    /// Recomputes all outputs. In Initial the window becomes the phase's own.
+    pub(crate) fn update_outputs(&mut self, path: &PathState) {
+        // Not zero once a rate is known, so that a reduction can not turn pacing off.
+        let nominal_pacing = part_of(self.alpha, self.nominal_rate).max(self.nominal_rate.min(1));
+        let nominal_window = if self.rtt.nominal_max == 0 || self.nominal_rate == 0 {
+            self.config.initial_window
+        } else {
+            bytes_in(self.rtt.nominal_max, nominal_pacing)
+        };
+
+        let (cwnd, pacing) = match &mut self.phase {
+            Phase::Initial { window, packets_seen, .. } => {
+                let mut pacing = nominal_pacing;
+                *window = nominal_window.max(*window);
+                if *packets_seen > 0 {
+                    pacing = pacing.max(INITIAL_PACING);
+                    let peak = self.delivery.peak;
+                    if peak > pacing {
+                        // The rate sample lags by a round trip and more: the peak shows capacity earlier.
+                        pacing = average(pacing, peak);
+                        let smoothed = path.rtt.map_or(0, |rtt| rtt.smoothed.as_micros());
+                        *window = (bytes_in(smoothed, peak) / 2).max(*window);
+                    }
+                }
+                (*window, pacing)
+            }
+            Phase::Resuming { window, rate } => (*window, *rate),
+            Phase::Recovery { .. } | Phase::Cruising => {
+                (nominal_window.saturating_add(self.margin(nominal_pacing)), nominal_pacing)
+            }
+            Phase::Probing | Phase::Pushing => {
+                let window = nominal_window.saturating_add(self.margin(nominal_pacing));
+                (window.saturating_add(self.probe_packet()), nominal_pacing)
+            }
+        };
+        self.outputs = Outputs {
+            cwnd: cwnd.max(min_window(self.datagram)),
+            pacing,
+            quantum: quantum(pacing, self.datagram),
+        };
+    }
+
+    /// Takes the datagram size of an event. A change recomputes the outputs but gives no larger window, except to
+    /// the new minimum (RFC 8899 section 3).
+    pub(crate) fn update_datagram(&mut self, path: &PathState) {
+        let datagram = path.max_datagram_size.clamp(1, MAX_DATAGRAM);
+        if datagram == self.datagram {
+            return;
+        }
+        let cwnd = self.outputs.cwnd;
+        self.datagram = datagram;
+        self.update_outputs(path);
+        self.outputs.cwnd = self.outputs.cwnd.min(cwnd).max(min_window(datagram));
+    }
+
+    /// Window headroom for the RTT margin, bytes.
+    const fn margin(&self, pacing: u64) -> u64 {
+        let micros =
+            if self.rtt.nominal_max < 4 * RTT_MARGIN { self.rtt.nominal_max / 4 } else { RTT_MARGIN };
+        bytes_in(micros, pacing)
+    }
+
+    /// What the window of a test lacks to hold one more packet than that of Cruising, bytes.
+    const fn probe_packet(&self) -> u64 {
+        let extra_rate = part_of(self.alpha.saturating_sub(ONE), self.nominal_rate);
+        self.datagram.saturating_sub(bytes_in(self.rtt.nominal_max, extra_rate))
+    }
+
+    /// The pacing rate, `None` while nothing was assessed.
+    pub(crate) fn pacing(&self) -> Option<Rate> {
+        (self.outputs.pacing > 0).then(|| Rate::from_bytes_per_sec(self.outputs.pacing))
+    }
+}
+
+/// `floor((a + b) / 2)`, also where the sum exceeds `u64`.
+const fn average(a: u64, b: u64) -> u64 {
+    (a / 2).saturating_add(b / 2).saturating_add(a & b & 1)
+}
+
+const fn min_window(datagram: u64) -> u64 {
+    datagram.saturating_mul(MIN_DATAGRAMS)
+}
+
+/// About 3.9 ms of data, between two datagrams and 64 KiB; the upper limit wins.
+fn quantum(pacing: u64, datagram: u64) -> u64 {
+    part_of(4, pacing).max(min_window(datagram)).min(MAX_QUANTUM)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::average;
+    use crate::tests::{Rig, phases};
+    use crate::{C4, Config, Phase};
+    use cc_core::{CongestionController, Duration, MtuChange, PathState, Rate};
+
+    fn outputs(rig: &mut Rig) -> (u64, u64) {
+        rig.c4.update_outputs(&rig.path);
+        (rig.c4.cwnd(), rig.c4.pacing_rate().map_or(0, Rate::as_bytes_per_sec))
+    }
+
+    #[test]
+    fn nothing_assessed_is_the_initial_window_unpaced() {
+        let mut rig = Rig::new();
+        assert_eq!(outputs(&mut rig), (15_360, 0));
+        assert_eq!(rig.c4.pacing_rate(), None);
+        // In another phase too (a resume that ended without a rate).
+        rig.c4.phase = Phase::Cruising;
+        assert_eq!(outputs(&mut rig), (15_360, 0));
+    }
+
+    #[test]
+    fn initial_window_is_a_parameter() {
+        let c4 = C4::new(&Config { initial_window: 14_720, ..Config::default() });
+        assert_eq!(c4.cwnd(), 14_720);
+        let tiny = C4::new(&Config { initial_window: 0, ..Config::default() });
+        assert_eq!(tiny.cwnd(), 2_400);
+    }
+
+    #[test]
+    fn cruising_adds_15_ms_to_the_window_on_long_paths() {
+        let mut rig = Rig::cruising(1_000_000, 100_000);
+        // 100 ms * 10^6 B/s + 15 ms * 10^6 B/s
+        assert_eq!(outputs(&mut rig), (115_000, 1_000_000));
+    }
+
+    #[test]
+    fn the_margin_is_a_quarter_of_the_nominal_max_rtt_below_60_ms() {
+        let mut rig = Rig::cruising(1_000_000, 59_999);
+        // 59 999 + 59 999/4 = 59 999 + 14 999
+        assert_eq!(outputs(&mut rig).0, 74_998);
+        let mut rig = Rig::cruising(1_000_000, 60_000);
+        assert_eq!(outputs(&mut rig).0, 75_000);
+    }
+
+    #[test]
+    fn pacing_and_window_follow_the_gain() {
+        let mut rig = Rig::cruising(1_000_000, 40_000);
+        rig.c4.phase = phases::RECOVERY;
+        rig.c4.alpha = 960;
+        // pacing 937 500; 40 ms: 37 500; 10 ms: 9 375
+        assert_eq!(outputs(&mut rig), (46_875, 937_500));
+    }
+
+    #[test]
+    fn a_test_has_room_for_at_least_one_packet_more() {
+        let mut rig = Rig::cruising(100_000, 40_000);
+        for phase in [Phase::Probing, Phase::Pushing] {
+            rig.c4.phase = phase;
+            rig.c4.alpha = 1_088;
+            // pacing 106 250; window 4 250 + 10 ms 1 062; extra = 40 ms * 6 250 = 250, so 950 more
+            assert_eq!(outputs(&mut rig), (6_262, 106_250));
+        }
+        let mut rig = Rig::cruising(1_000_000, 40_000);
+        rig.c4.phase = Phase::Probing;
+        rig.c4.alpha = 1_088;
+        // extra = 40 ms * 62 500 = 2 500, more than a packet: 42 500 + 10 625
+        assert_eq!(outputs(&mut rig), (53_125, 1_062_500));
+    }
+
+    #[test]
+    fn initial_paces_at_least_at_131_072_once_a_packet_was_seen() {
+        let mut rig = Rig::initial(50_000, 40_000);
+        // gain 2: 100 000 B/s; the window stays at least the initial one
+        assert_eq!(outputs(&mut rig), (15_360, 100_000));
+        rig.set_initial(20_000, 1, 0);
+        assert_eq!(outputs(&mut rig), (20_000, 131_072));
+    }
+
+    #[test]
+    fn initial_window_of_the_phase_follows_the_nominal_one() {
+        let mut rig = Rig::initial(1_000_000, 40_000);
+        // 40 ms * 2 000 000
+        assert_eq!(outputs(&mut rig), (80_000, 2_000_000));
+        assert!(matches!(rig.c4.phase, Phase::Initial { window: 80_000, .. }));
+    }
+
+    #[test]
+    fn initial_averages_with_the_peak_rate_and_covers_half_of_its_window() {
+        let mut rig = Rig::initial(1_000_000, 40_000);
+        rig.smoothed(60_000);
+        rig.c4.delivery.peak = 4_000_001;
+        assert_eq!(outputs(&mut rig), (80_000, 2_000_000)); // no packet seen yet
+        rig.set_initial(15_360, 1, 0);
+        // (2 000 000 + 4 000 001)/2; 60 ms * 4 000 001 = 240 000, half of it
+        assert_eq!(outputs(&mut rig), (120_000, 3_000_000));
+        assert!(matches!(rig.c4.phase, Phase::Initial { window: 120_000, .. }));
+        rig.c4.delivery.peak = 2_000_000; // not above the pacing rate
+        rig.set_initial(15_360, 1, 0);
+        assert_eq!(outputs(&mut rig), (80_000, 2_000_000));
+    }
+
+    #[test]
+    fn resuming_sends_the_saved_window_at_the_saved_rate() {
+        let mut rig = Rig::cruising(1_000_000, 40_000);
+        rig.c4.phase = Phase::Resuming { window: 600_000, rate: 12_000_000 };
+        assert_eq!(outputs(&mut rig), (600_000, 12_000_000));
+    }
+
+    #[test]
+    fn quantum_is_4_1024ths_of_the_pacing_rate_between_two_packets_and_64_kib() {
+        // 4 * 10^6/1024 = 3 906.25
+        for (rate, quantum) in
+            [(1_000_000, 3_906), (100_000, 2_400), (16_777_216, 65_536), (20_000_000, 65_536)]
+        {
+            let mut rig = Rig::cruising(rate, 40_000);
+            outputs(&mut rig);
+            assert_eq!(rig.c4.send_quantum(), quantum, "{rate}");
+        }
+    }
+
+    #[test]
+    fn window_is_never_below_two_datagrams_and_a_known_rate_always_paced() {
+        let mut rig = Rig::cruising(1, 1_000);
+        rig.c4.phase = phases::RECOVERY;
+        rig.c4.alpha = 896;
+        assert_eq!(outputs(&mut rig), (2_400, 1));
+    }
+
+    #[test]
+    fn a_larger_datagram_raises_only_the_minimum() {
+        let mut rig = Rig::cruising(100_000, 40_000);
+        rig.c4.phase = Phase::Probing;
+        rig.c4.alpha = 1_088;
+        outputs(&mut rig);
+        assert_eq!(rig.c4.cwnd(), 6_262);
+        rig.path.max_datagram_size = 1_450;
+        rig.c4.on_mtu_update(&rig.path, MtuChange::Discovered);
+        assert_eq!((rig.c4.cwnd(), rig.c4.send_quantum()), (6_262, 2_900));
+        rig.path.max_datagram_size = 9_000;
+        rig.c4.on_mtu_update(&rig.path, MtuChange::Discovered);
+        assert_eq!(rig.c4.cwnd(), 18_000);
+        rig.path.max_datagram_size = 1_200;
+        rig.c4.on_mtu_update(&rig.path, MtuChange::BlackHole);
+        assert_eq!(rig.c4.cwnd(), 6_262);
+    }
+
+    #[test]
+    fn the_datagram_size_is_clamped() {
+        let mut c4 = C4::new(&Config { max_datagram_size: 0, initial_window: 0, ..Config::default() });
+        assert_eq!(c4.cwnd(), 2);
+        let path = PathState { max_datagram_size: u64::MAX, ..PathState::default() };
+        c4.on_mtu_update(&path, MtuChange::Handshake);
+        assert_eq!((c4.cwnd(), c4.send_quantum()), (131_054, 65_536));
+    }
+
+    #[test]
+    fn average_floors_and_does_not_overflow() {
+        assert_eq!(average(3, 4), 3);
+        assert_eq!(average(3, 5), 4);
+        assert_eq!(average(u64::MAX, u64::MAX), u64::MAX);
+    }
+
+    #[test]
+    fn ten_gigabit_over_two_seconds_is_exact() {
+        // 1.25 * 10^9 B/s * (2 s + 15 ms)
+        let mut rig = Rig::cruising(1_250_000_000, 2_000_000);
+        assert_eq!(outputs(&mut rig), (2_518_750_000, 1_250_000_000));
+    }
+
+    #[test]
+    fn rates_and_times_near_the_end_of_the_range_saturate() {
+        let mut rig = Rig::cruising(u64::MAX, u64::MAX / 2);
+        assert_eq!(outputs(&mut rig), (u64::MAX, u64::MAX));
+        assert!(rig.c4.nominal_max_rtt() > Duration::from_secs(1));
+    }
+}
