@@ -32,13 +32,12 @@ mod controller;
 mod delivery_rate;
 pub mod event;
 mod pacer;
+mod path;
 mod persistent_congestion;
 mod rate;
 mod rtt;
-pub mod slow_start;
 mod snapshot;
 mod time;
-pub mod utilisation;
 
 pub use controller::CongestionController;
 pub use delivery_rate::DeliveryRate;
@@ -48,10 +47,12 @@ pub use event::{
     ResumeHint, RttEvent, SamplingRule, SendLimit, SentPacket, SpuriousLoss,
 };
 pub use pacer::Pacer;
+pub use path::{
+    EcnCounts, FrameEnd, FrameReport, LossDetection, OutgoingPacket, Outstanding, Path, PathConfig, RingFull,
+    SendDecision,
+};
 pub use persistent_congestion::PersistentCongestion;
 pub use rate::Rate;
 pub use rtt::{GRANULARITY, INITIAL_RTT, RttEstimator};
-pub use slow_start::{HyStartPlusPlus, SendMark, SendRound, SlowStart, SlowStartStep, StandardSlowStart};
 pub use snapshot::Snapshot;
 pub use time::{Duration, Instant, PeerInstant};
-pub use utilisation::{IncreaseRule, Utilisation, WindowGrowth};

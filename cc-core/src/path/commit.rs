@@ -1,0 +1,281 @@
+//! Handing one frame to the controller in the order of the contract.
+
+use super::entry::{Entry, State};
+use super::{FrameEnd, FrameReport, Path};
+use crate::{
+    AckEvent, AckedPacket, CongestionController, EcnEvent, Instant, LossEvent, LostPacket, PathState,
+    RateSample, RttEvent, SpuriousLoss,
+};
+use heapless::Vec;
+
+/// Packets per call of `on_ack` and `on_loss`.
+const CHUNK: usize = 8;
+
+/// Sums over the marks of a frame.
+#[derive(Clone, Copy, Default)]
+struct Tally {
+    acked_packets: u64,
+    acked_bytes: u64,
+    late_packets: u64,
+    late_bytes: u64,
+    lost_bytes: u64,
+    lost_span: Option<(u64, u64)>,
+}
+
+/// The highest-numbered packet newly acked by a frame and never declared lost.
+#[derive(Clone, Copy)]
+struct NewestAcked {
+    number: u64,
+    entry: Entry,
+}
+
+impl<C: CongestionController, const N: usize> Path<C, N> {
+    /// The frame is complete: settles its packets and tells the controller, in the order `on_ecn`, `on_rtt`,
+    /// `on_loss`, `on_spurious_loss`, `on_ack`. A frame that acked nothing new gives no `on_ecn`, `on_rtt` or
+    /// `on_ack`; one that acked late packets only gives no `on_ecn` or `on_rtt`.
+    ///
+    /// With loss detection by the path, a frame that newly acked something also declares losses.
+    pub fn finish(&mut self, now: Instant, end: FrameEnd) -> FrameReport {
+        let Some(marked) = self.frame.span else {
+            self.frame.clear();
+            return FrameReport::default();
+        };
+        let prior_bytes_in_flight = self.bytes_in_flight;
+        let prior_lost = self.rate.lost();
+
+        let newest = self.newest_acked(marked);
+        let rtt = newest.map(|newest| self.take_rtt(now, &newest, &end, marked));
+        if newest.is_some() {
+            self.detect_losses(now, end.space);
+        }
+        let span = self.frame.span.unwrap_or(marked);
+        let tally = self.tally(now, span);
+        let rate_sample = self.rate.finish_frame(now);
+        self.bytes_in_flight =
+            prior_bytes_in_flight.saturating_sub(tally.acked_bytes.saturating_add(tally.lost_bytes));
+        self.ring.settle();
+        self.note_idle(now);
+
+        // Everything but `lost` is the same in all calls: the state after the whole frame.
+        let mut state = PathState { prior_bytes_in_flight, lost: prior_lost, ..self.state(now) };
+        if let Some(newest) = newest {
+            self.deliver_ecn(&state, &end, &newest, &tally);
+        }
+        if let Some(rtt) = &rtt {
+            self.controller.on_rtt(&state, rtt);
+        }
+        let persistent_congestion = self.deliver_losses(&mut state, &tally, &end);
+        if tally.late_packets > 0 {
+            self.deliver_spurious(&state, span);
+        }
+        if tally.acked_packets.saturating_add(tally.late_packets) > 0 {
+            self.deliver_acks(&state, span, &tally, rate_sample);
+            self.max_bytes_in_flight = self.bytes_in_flight;
+        }
+
+        if self.controller.marks_app_limited() {
+            self.rate.on_app_limited(self.bytes_in_flight);
+        }
+        self.frame.clear();
+        self.trim(now);
+        FrameReport {
+            newly_acked: tally.acked_bytes,
+            newly_lost: tally.lost_bytes,
+            late_acked: tally.late_bytes,
+            lost_span: tally.lost_span,
+            rtt_sample: rtt.filter(|rtt| rtt.is_sample).map(|rtt| rtt.latest),
+            rate_sample,
+            persistent_congestion,
+        }
+    }
+
+    fn newest_acked(&self, (low, high): (u64, u64)) -> Option<NewestAcked> {
+        (low..=high).rev().find_map(|number| {
+            let entry = self.ring.get(number)?;
+            (entry.state() == State::MarkedAcked).then_some(NewestAcked { number, entry: *entry })
+        })
+    }
+
+    /// Measures the RTT of the frame, and updates the estimator if it is a sample.
+    fn take_rtt(
+        &mut self,
+        now: Instant,
+        newest: &NewestAcked,
+        end: &FrameEnd,
+        marked: (u64, u64),
+    ) -> RttEvent {
+        let sent_at = newest.entry.sent_at();
+        let space = newest.entry.space();
+        let ack_delay = end.ack_delay.map(|delay| self.rtt.usable_ack_delay(delay, self.handshake_ready));
+        // RFC 9002 section 5.1: the largest acknowledged is newly acked, and at least one newly acked packet is
+        // ack-eliciting. A frame whose newest packet is below what was acked before either has a larger one in
+        // it or was overtaken by another; neither is a sample.
+        let is_largest = self.frame.largest_named == Some(newest.number)
+            && self.loss.largest_acked(space).is_none_or(|largest| newest.number > largest);
+        let is_sample = is_largest && sent_at <= now && self.any_ack_eliciting(marked);
+        let latest = now.since(sent_at);
+        if is_sample {
+            self.rtt.update(latest, ack_delay.unwrap_or_default(), self.handshake_ready);
+            self.first_sample_at = self.first_sample_at.or(Some(now));
+        }
+        let is_first = !std::mem::replace(&mut self.rtt_seen, true);
+        self.loss.on_acked(space, newest.number, false);
+        RttEvent { space, latest, ack_delay, is_sample, is_first }
+    }
+
+    fn any_ack_eliciting(&self, (low, high): (u64, u64)) -> bool {
+        (low..=high)
+            .rev()
+            .filter_map(|number| self.ring.get(number))
+            .any(|entry| entry.state() == State::MarkedAcked && entry.ack_eliciting())
+    }
+
+    /// Adds up the marks and feeds the rate sampler.
+    fn tally(&mut self, now: Instant, (low, high): (u64, u64)) -> Tally {
+        let mut tally = Tally::default();
+        for number in low..=high {
+            let Some(entry) = self.ring.get(number) else { continue };
+            let bytes = entry.bytes();
+            let was_lost = match entry.state() {
+                State::MarkedAcked => {
+                    tally.acked_packets = tally.acked_packets.saturating_add(1);
+                    tally.acked_bytes = tally.acked_bytes.saturating_add(bytes);
+                    false
+                }
+                State::MarkedLate => {
+                    tally.late_packets = tally.late_packets.saturating_add(1);
+                    tally.late_bytes = tally.late_bytes.saturating_add(bytes);
+                    true
+                }
+                State::MarkedLost => {
+                    tally.lost_bytes = tally.lost_bytes.saturating_add(bytes);
+                    let first = tally.lost_span.map_or(number, |(first, _)| first);
+                    tally.lost_span = Some((first, number));
+                    self.rate.on_lost(bytes);
+                    continue;
+                }
+                State::Outstanding | State::Acked | State::Lost | State::Discarded => continue,
+            };
+            let snapshot = entry.snapshot(self.rate.delivered(), self.rate.lost());
+            self.rate.on_acked(now, Some(number), entry.sent_at(), bytes, &snapshot, was_lost);
+            if entry.carries_data() && self.newest_data.is_none_or(|(newest, _)| number > newest) {
+                self.newest_data = Some((number, entry.sent_at()));
+            }
+            if was_lost {
+                self.loss.on_acked(entry.space(), number, true);
+            }
+        }
+        tally
+    }
+
+    fn deliver_ecn(&mut self, state: &PathState, end: &FrameEnd, newest: &NewestAcked, tally: &Tally) {
+        let Some(counts) = self.frame.ecn else { return };
+        let event = EcnEvent {
+            space: end.space,
+            ce: counts.ce,
+            ect0: Some(counts.ect0),
+            ect1: Some(counts.ect1),
+            newly_acked: Some(tally.acked_packets),
+            largest_acked: Some(newest.number),
+            largest_acked_sent_at: newest.entry.sent_at(),
+        };
+        self.controller.on_ecn(state, &event);
+    }
+
+    /// Hands over the lost packets and adds their bytes to `state.lost`; true for persistent congestion.
+    fn deliver_losses(&mut self, state: &mut PathState, tally: &Tally, end: &FrameEnd) -> bool {
+        let Some((low, high)) = tally.lost_span else { return false };
+        let persistent_congestion =
+            self.loss.is_persistent(&self.ring, &self.rtt, self.first_sample_at, (low, high));
+        let mut chunk: Vec<LostPacket, CHUNK> = Vec::new();
+        for number in low..=high {
+            // Looked up before the states change, in ascending order: a packet lost just now counts as lost.
+            let starts_run = self.ring.lost_before(number).map(|lost| !lost);
+            let Some(entry) = self.ring.get_mut(number) else { continue };
+            if entry.state() != State::MarkedLost {
+                continue;
+            }
+            entry.set_state(State::Lost);
+            let packet = LostPacket {
+                number: Some(number),
+                space: entry.space(),
+                sent_at: entry.sent_at(),
+                bytes: entry.bytes(),
+                snapshot: Some(entry.snapshot(self.rate.delivered(), self.rate.lost())),
+                starts_run,
+            };
+            // The chunk was emptied when it became full.
+            let _ = chunk.push(packet);
+            let last = number == high;
+            if last || chunk.is_full() {
+                let loss = LossEvent { packets: &chunk, last, persistent_congestion, cause: Some(end.cause) };
+                self.controller.on_loss(state, &loss);
+                for packet in &chunk {
+                    state.lost = state.lost.saturating_add(packet.bytes);
+                }
+                chunk.clear();
+            }
+        }
+        persistent_congestion
+    }
+
+    fn deliver_spurious(&mut self, state: &PathState, (low, high): (u64, u64)) {
+        for number in low..=high {
+            let Some(entry) = self.ring.get(number) else { continue };
+            if entry.state() == State::MarkedLate {
+                let spurious = SpuriousLoss::Packet {
+                    number: Some(number),
+                    sent_at: entry.sent_at(),
+                    bytes: entry.bytes(),
+                };
+                self.controller.on_spurious_loss(state, &spurious);
+            }
+        }
+    }
+
+    fn deliver_acks(
+        &mut self,
+        state: &PathState,
+        (low, high): (u64, u64),
+        tally: &Tally,
+        rate_sample: Option<RateSample>,
+    ) {
+        let mut left = tally.acked_packets.saturating_add(tally.late_packets);
+        let mut chunk: Vec<AckedPacket, CHUNK> = Vec::new();
+        for number in low..=high {
+            let Some(entry) = self.ring.get_mut(number) else { continue };
+            let was_lost = match entry.state() {
+                State::MarkedAcked => false,
+                State::MarkedLate => true,
+                _ => continue,
+            };
+            entry.set_state(State::Acked);
+            let packet = AckedPacket {
+                number: Some(number),
+                space: entry.space(),
+                sent_at: entry.sent_at(),
+                bytes: entry.bytes(),
+                packets: Some(1),
+                received_at: self.frame.received.get(number),
+                snapshot: Some(entry.snapshot(self.rate.delivered(), self.rate.lost())),
+                was_lost,
+            };
+            // The chunk was emptied when it became full.
+            let _ = chunk.push(packet);
+            left = left.saturating_sub(1);
+            if left == 0 || chunk.is_full() {
+                let ack = AckEvent {
+                    packets: &chunk,
+                    last: left == 0,
+                    rate_sample,
+                    limited_by: self.limited_by,
+                    max_bytes_in_flight: self.max_bytes_in_flight,
+                    app_limited_at: self.app_limited_at,
+                    newest_data_sent_at: self.newest_data.map(|(_, sent_at)| sent_at),
+                };
+                self.controller.on_ack(state, &ack);
+                chunk.clear();
+            }
+        }
+    }
+}

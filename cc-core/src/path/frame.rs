@@ -1,0 +1,84 @@
+//! Collecting the parts of one frame: marks in the ring, in any order.
+
+use super::entry::State;
+use super::received::ReceiveTimes;
+use super::{EcnCounts, Path};
+use crate::{CongestionController, PeerInstant};
+
+/// What was collected since the last frame, beside the marks in the ring.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Frame {
+    /// Lowest and highest number marked.
+    pub(super) span: Option<(u64, u64)>,
+    /// Highest number named by an ack, marked or not.
+    pub(super) largest_named: Option<u64>,
+    pub(super) ecn: Option<EcnCounts>,
+    pub(super) received: ReceiveTimes,
+}
+
+impl Frame {
+    pub(super) const fn new() -> Self {
+        Self { span: None, largest_named: None, ecn: None, received: ReceiveTimes::new() }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.span = None;
+        self.largest_named = None;
+        self.ecn = None;
+        self.received.clear();
+    }
+
+    pub(super) fn widen(&mut self, number: u64) {
+        self.span = Some(match self.span {
+            None => (number, number),
+            Some((low, high)) => (low.min(number), high.max(number)),
+        });
+    }
+}
+
+impl<C: CongestionController, const N: usize> Path<C, N> {
+    /// A part of a frame: the packet is acked, whether or not it was acked before. Takes effect with
+    /// [`Path::finish`]. Of an ACK frame's ranges, naming the newly acked packets is enough.
+    ///
+    /// `received_at` is when the peer received it, on the peer's clock; it is kept for the 32 highest-numbered
+    /// packets of a frame that have one.
+    pub fn acked(&mut self, number: u64, received_at: Option<PeerInstant>) {
+        if number >= self.ring.next_number() {
+            return;
+        }
+        self.frame.largest_named = self.frame.largest_named.max(Some(number));
+        let Some(entry) = self.ring.get_mut(number) else { return };
+        match entry.state() {
+            // An ack wins over a loss in the same frame.
+            State::Outstanding | State::MarkedLost => entry.set_state(State::MarkedAcked),
+            State::Lost => entry.set_state(State::MarkedLate),
+            State::MarkedAcked | State::MarkedLate => {}
+            State::Acked | State::Discarded => return,
+        }
+        self.frame.widen(number);
+        if let Some(at) = received_at {
+            self.frame.received.insert(number, at);
+        }
+    }
+
+    /// A part of a frame: the packet is declared lost. Takes effect with [`Path::finish`]. Ignored unless it is
+    /// in flight; an ack of the same frame wins.
+    pub fn lost(&mut self, number: u64) {
+        let Some(entry) = self.ring.get_mut(number) else { return };
+        if entry.state() == State::Outstanding {
+            entry.set_state(State::MarkedLost);
+            self.frame.widen(number);
+        }
+    }
+
+    /// A part of a frame: validated increases of the peer's ECN counts. Takes effect with [`Path::finish`], if
+    /// the frame acks anything new. Several in one frame add up.
+    pub fn ecn(&mut self, counts: EcnCounts) {
+        let sum = self.frame.ecn.unwrap_or_default();
+        self.frame.ecn = Some(EcnCounts {
+            ce: sum.ce.saturating_add(counts.ce),
+            ect0: sum.ect0.saturating_add(counts.ect0),
+            ect1: sum.ect1.saturating_add(counts.ect1),
+        });
+    }
+}

@@ -1,0 +1,214 @@
+//! Loss detection (RFC 9002 section 6.1) and persistent congestion (section 7.6) over the ring.
+
+use super::entry::{Entry, State};
+use super::ring::Ring;
+use super::{FrameEnd, FrameReport, LossDetection, Path};
+use crate::{
+    CongestionController, Duration, GRANULARITY, Instant, LossCause, PacketSpace, PersistentCongestion,
+    RttEstimator,
+};
+
+/// How many packets that are in flight, or were discarded, a period of persistent congestion may have between
+/// this frame's first loss and the losses before it. It bounds the work per frame; losses are declared in
+/// sending order, so that the distance is normally zero.
+const MAX_GAP: u32 = 32;
+
+const SPACES: [PacketSpace; 3] = [PacketSpace::Initial, PacketSpace::Handshake, PacketSpace::Application];
+
+/// State of loss detection, beside the ring.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LossDetector {
+    thresholds: Option<LossDetection>,
+    initial: SpaceState,
+    handshake: SpaceState,
+    application: SpaceState,
+    /// Losses in a row up to a packet, nothing acked between.
+    period: Option<Period>,
+    /// Losses below this number have been used to establish persistent congestion.
+    used_below: u64,
+}
+
+/// `largest_acked_packet` and `loss_time` of one space (RFC 9002 appendix A.3).
+#[derive(Clone, Copy, Debug, Default)]
+struct SpaceState {
+    largest_acked: Option<u64>,
+    deadline: Option<Instant>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Period {
+    start: Instant,
+    last: u64,
+}
+
+impl LossDetector {
+    pub(super) fn new(thresholds: Option<LossDetection>) -> Self {
+        Self {
+            thresholds,
+            initial: SpaceState::default(),
+            handshake: SpaceState::default(),
+            application: SpaceState::default(),
+            period: None,
+            used_below: 0,
+        }
+    }
+
+    pub(super) fn largest_acked(&self, space: PacketSpace) -> Option<u64> {
+        self.space(space).largest_acked
+    }
+
+    /// A packet was newly acked. `was_lost`: after having been declared lost.
+    pub(super) fn on_acked(&mut self, space: PacketSpace, number: u64, was_lost: bool) {
+        let state = self.space_mut(space);
+        state.largest_acked = state.largest_acked.max(Some(number));
+        if was_lost && self.period.is_some_and(|period| number <= period.last) {
+            self.period = None;
+        }
+    }
+
+    pub(super) fn forget(&mut self, space: PacketSpace) {
+        *self.space_mut(space) = SpaceState::default();
+    }
+
+    /// The earliest time at which a packet becomes lost by the time threshold.
+    fn deadline(&self) -> Option<Instant> {
+        SPACES.into_iter().filter_map(|space| self.space(space).deadline).min()
+    }
+
+    /// `DetectAndRemoveLostPackets` (RFC 9002 appendix A.10): calls `lost` with each packet of the space that
+    /// is lost now, and sets the deadline for those that are not yet.
+    pub(super) fn detect<const N: usize>(
+        &mut self,
+        ring: &mut Ring<N>,
+        rtt: &RttEstimator,
+        now: Instant,
+        space: PacketSpace,
+        mut lost: impl FnMut(u64),
+    ) {
+        let Some(thresholds) = self.thresholds else { return };
+        let state = self.space_mut(space);
+        state.deadline = None;
+        let Some(largest) = state.largest_acked else { return };
+        let delay = thresholds.delay(rtt);
+        let mut sent_after: u32 = 0;
+        // Downwards, counting packets of the space between each packet and the largest acked.
+        for number in (ring.unsettled()..largest).rev() {
+            let Some(entry) = ring.get_mut(number) else { break };
+            if entry.space() != space {
+                continue;
+            }
+            sent_after = sent_after.saturating_add(1);
+            if entry.state() != State::Outstanding {
+                continue;
+            }
+            let due = entry.sent_at().after(delay);
+            if sent_after >= thresholds.packet_threshold || due <= now {
+                entry.set_state(State::MarkedLost);
+                lost(number);
+            } else {
+                state.deadline = Some(state.deadline.map_or(due, |deadline| deadline.min(due)));
+            }
+        }
+    }
+
+    /// Whether the losses that the ring has marked from `low` to `high` establish persistent congestion.
+    pub(super) fn is_persistent<const N: usize>(
+        &mut self,
+        ring: &Ring<N>,
+        rtt: &RttEstimator,
+        first_sample_at: Option<Instant>,
+        (low, high): (u64, u64),
+    ) -> bool {
+        let (first, start) = self.open_period_before(ring, low);
+        let mut check = PersistentCongestion::new(rtt, first_sample_at).resumed_from(start);
+        for entry in (first..=high).filter_map(|number| ring.get(number)) {
+            match entry.state() {
+                State::Lost | State::MarkedLost => check.lost(entry.sent_at(), entry.ack_eliciting()),
+                State::Acked | State::MarkedAcked | State::MarkedLate => check.acked(),
+                State::Outstanding | State::Discarded => {}
+            }
+        }
+        if check.established() {
+            // A period is used once: its losses must not collapse the window again.
+            self.used_below = high.saturating_add(1);
+            self.period = None;
+        } else {
+            self.period = check.period_start().map(|start| Period { start, last: high });
+        }
+        check.established()
+    }
+
+    /// Where a period that `low` continues goes on, and its start if losses declared before belong to it.
+    fn open_period_before<const N: usize>(&self, ring: &Ring<N>, low: u64) -> (u64, Option<Instant>) {
+        let mut first = low;
+        let mut gap: u32 = 0;
+        while let Some(previous) = first.checked_sub(1).filter(|number| *number >= self.used_below) {
+            if let Some(period) = self.period.filter(|period| period.last == previous) {
+                return (first, Some(period.start));
+            }
+            match ring.state(previous) {
+                Some(State::Lost | State::MarkedLost) => {}
+                Some(State::Outstanding | State::Discarded) if gap < MAX_GAP => {
+                    gap = gap.saturating_add(1);
+                }
+                _ => break,
+            }
+            first = previous;
+        }
+        (first, None)
+    }
+
+    const fn space(&self, space: PacketSpace) -> &SpaceState {
+        match space {
+            PacketSpace::Initial => &self.initial,
+            PacketSpace::Handshake => &self.handshake,
+            PacketSpace::Application => &self.application,
+        }
+    }
+
+    fn space_mut(&mut self, space: PacketSpace) -> &mut SpaceState {
+        match space {
+            PacketSpace::Initial => &mut self.initial,
+            PacketSpace::Handshake => &mut self.handshake,
+            PacketSpace::Application => &mut self.application,
+        }
+    }
+}
+
+impl LossDetection {
+    /// `max(kTimeThreshold * max(smoothed_rtt, latest_rtt), kGranularity)` (RFC 9002 section 6.1.2).
+    fn delay(self, rtt: &RttEstimator) -> Duration {
+        rtt.smoothed()
+            .max(rtt.latest())
+            .times(u64::from(self.time_numerator))
+            .divided_by(u64::from(self.time_denominator))
+            .max(GRANULARITY)
+    }
+}
+
+impl<C: CongestionController, const N: usize> Path<C, N> {
+    /// When [`Path::on_loss_timeout`] is to be called; `None` without loss detection by the path, or if no
+    /// packet waits for its time threshold. A deadline in the past is due at once.
+    #[must_use]
+    pub fn loss_deadline(&self) -> Option<Instant> {
+        self.loss.deadline()
+    }
+
+    /// The loss deadline has passed: declares lost what has become so. Harmless at any other time.
+    pub fn on_loss_timeout(&mut self, now: Instant) -> FrameReport {
+        for space in SPACES {
+            self.detect_losses(now, space);
+        }
+        self.finish(now, FrameEnd { cause: LossCause::Timer, ..FrameEnd::default() })
+    }
+
+    pub(super) fn detect_losses(&mut self, now: Instant, space: PacketSpace) {
+        let Self { loss, ring, rtt, frame, .. } = self;
+        loss.detect(ring, rtt, now, space, |number| frame.widen(number));
+    }
+
+    /// A packet in flight that is neither acked nor lost nor marked by the frame that is being collected.
+    pub(super) fn outstanding_entry(&self, number: u64) -> Option<&Entry> {
+        self.ring.get(number).filter(|entry| entry.state() == State::Outstanding)
+    }
+}

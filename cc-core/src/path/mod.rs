@@ -1,0 +1,272 @@
+//! Bookkeeping of one network path in a fixed amount of memory.
+//!
+//! [`Path`] owns a controller and everything that it must be told: RTT estimator, delivery-rate sampler,
+//! bytes in flight, pacer, persistent congestion, and a ring of up to `N` packets in flight. A stack reports
+//! sends, and the parts of each ACK frame in any order; [`Path::finish`] hands the frame to the controller in
+//! the order of the contract. Loss detection after RFC 9002 section 6.1 is an option over the same ring.
+
+mod commit;
+mod config;
+mod entry;
+mod frame;
+mod loss;
+mod received;
+mod ring;
+mod send;
+
+pub use config::{EcnCounts, FrameEnd, FrameReport, LossDetection, OutgoingPacket, PathConfig};
+pub use send::{Outstanding, RingFull, SendDecision};
+
+use crate::{
+    AckPolicy, CongestionController, DeliveryRate, DiscardReason, EcnCodepoint, Instant, MtuChange, Pacer,
+    PacketSpace, PathChange, PathState, ResumeHint, RttEstimator, SendLimit,
+};
+use frame::Frame;
+use loss::LossDetector;
+use ring::Ring;
+
+/// One network path: a controller, and what it must be told about the packets sent on the path.
+///
+/// # Numbers
+///
+/// Every packet in flight gets the next number of one sequence over all packet number spaces; the stack keeps
+/// it beside its own packet number. ACK-only packets are not in flight, take no entry of the ring and use up
+/// no number. Numbers that were never given, or are gone, are ignored wherever they are passed in.
+///
+/// # The ring
+///
+/// `N` entries of 32 bytes. A packet in flight is never dropped: when the oldest of `N` consecutive packets
+/// is still in flight, [`Path::on_packet_sent`] refuses, and [`Path::window`] and [`Path::poll_send`] say so
+/// beforehand. Entries of lost packets stay, to recognise late acks, until they are the oldest and were sent
+/// more than three probe timeouts ago, or until their room is needed. A packet's size is clamped to 65 535
+/// bytes. `N` should not exceed 65 536: delivery state is kept as differences of less than 4 GiB.
+///
+/// `Path` is as large as its ring (1 MiB at `N` = 32 768) and is built by value. `Box::new(Path::new(..))` needs
+/// twice its size on the stack; `Box::write(Box::new_uninit(), Path::new(..))` needs it once if the build is
+/// optimised at least at level 1, and nothing in a release build.
+///
+/// # Clock
+///
+/// Times come from the caller and may go backwards: then no time has elapsed, and no RTT sample is taken.
+#[derive(Clone, Debug)]
+pub struct Path<C, const N: usize> {
+    controller: C,
+    rtt: RttEstimator,
+    /// Time of the first accepted RTT sample (persistent congestion needs one before its first packet).
+    first_sample_at: Option<Instant>,
+    /// Whether `on_rtt` was called yet on this path.
+    rtt_seen: bool,
+    rate: DeliveryRate,
+    pacer: Pacer,
+    ring: Ring<N>,
+    frame: Frame,
+    loss: LossDetector,
+    config: PathConfig,
+    handshake_ready: bool,
+    bytes_in_flight: u64,
+    max_bytes_in_flight: u64,
+    /// When the last packet in flight left the network, if something had been acked before.
+    idle_since: Option<Instant>,
+    limited_by: SendLimit,
+    app_limited_at: Option<Instant>,
+    /// Number and send time of the newest acked packet that carried data.
+    newest_data: Option<(u64, Instant)>,
+}
+
+impl<C: CongestionController, const N: usize> Path<C, N> {
+    /// A path on which nothing was sent yet. The handshake counts as finished, as in
+    /// [`PathState::default`], until [`Path::set_handshake_ready`] says otherwise.
+    // Built directly in the caller's place: a ring may be larger than half a stack.
+    #[must_use]
+    #[inline(always)]
+    pub fn new(controller: C, config: PathConfig) -> Self {
+        let config = config.clamped();
+        Self {
+            rtt: RttEstimator::new(config.initial_rtt, config.max_ack_delay),
+            first_sample_at: None,
+            rtt_seen: false,
+            rate: DeliveryRate::new(controller.sampling_rule()),
+            pacer: Pacer::new(config.now, controller.send_quantum().max(config.max_datagram_size)),
+            ring: const { Ring::new() },
+            frame: Frame::new(),
+            loss: LossDetector::new(config.loss_detection),
+            config,
+            handshake_ready: true,
+            bytes_in_flight: 0,
+            max_bytes_in_flight: 0,
+            idle_since: None,
+            limited_by: SendLimit::Unknown,
+            app_limited_at: None,
+            newest_data: None,
+            controller,
+        }
+    }
+
+    /// The controller.
+    #[must_use]
+    pub const fn controller(&self) -> &C {
+        &self.controller
+    }
+
+    /// The controller, to be changed.
+    pub fn controller_mut(&mut self) -> &mut C {
+        &mut self.controller
+    }
+
+    /// The state of the path as an event at `now` would carry it.
+    #[must_use]
+    pub fn state(&self, now: Instant) -> PathState {
+        PathState {
+            now,
+            bytes_in_flight: self.bytes_in_flight,
+            prior_bytes_in_flight: self.bytes_in_flight,
+            delivered: self.rate.delivered(),
+            lost: self.rate.lost(),
+            next_number: self.ring.next_number(),
+            oldest_outstanding: self.oldest_outstanding(),
+            rtt: self.rtt.as_path_rtt(),
+            max_datagram_size: self.config.max_datagram_size,
+            handshake_ready: self.handshake_ready,
+        }
+    }
+
+    /// The RTT estimator.
+    #[must_use]
+    pub const fn rtt(&self) -> &RttEstimator {
+        &self.rtt
+    }
+
+    /// Bytes sent and neither acked, declared lost nor discarded (RFC 9002 appendix B.2).
+    #[must_use]
+    pub const fn bytes_in_flight(&self) -> u64 {
+        self.bytes_in_flight
+    }
+
+    /// Total bytes delivered. Late acks count if the controller's sampling rule says so.
+    #[must_use]
+    pub const fn delivered(&self) -> u64 {
+        self.rate.delivered()
+    }
+
+    /// Total bytes declared lost. Late acks do not lower it.
+    #[must_use]
+    pub const fn lost_bytes(&self) -> u64 {
+        self.rate.lost()
+    }
+
+    /// The pacer, at the rate and burst that the controller asked for when last polled.
+    pub fn pacer(&mut self) -> &mut Pacer {
+        &mut self.pacer
+    }
+
+    /// Whether the handshake has finished at this endpoint. From then on the peer's ack delays are limited to
+    /// its `max_ack_delay` (RFC 9002 section 5.3 does so once the handshake is *confirmed*; a client that
+    /// keeps both apart passes the later one).
+    pub fn set_handshake_ready(&mut self, ready: bool) {
+        self.handshake_ready = ready;
+    }
+
+    /// The maximum datagram size changed; clamped to 1 ..= 65 535 bytes.
+    pub fn set_max_datagram_size(&mut self, now: Instant, bytes: u64, change: MtuChange) {
+        self.config.max_datagram_size = bytes;
+        self.config = self.config.clamped();
+        let state = self.state(now);
+        self.controller.on_mtu_update(&state, change);
+    }
+
+    /// State of an earlier connection on this path became known (RFC 9959).
+    pub fn resume(&mut self, now: Instant, hint: &ResumeHint) {
+        let state = self.state(now);
+        self.controller.on_resume_hint(&state, hint);
+    }
+
+    /// The network path changed. On a new path packets sent so far are no longer looked at: they are not in
+    /// flight, and their acks and losses are ignored (RFC 9000 section 9.4, RFC 9002 section 5.3); the RTT
+    /// starts again from the initial RTT. Delivered and lost totals go on.
+    pub fn path_changed(&mut self, now: Instant, change: PathChange) {
+        let prior_bytes_in_flight = self.bytes_in_flight;
+        if change == PathChange::New {
+            self.start_again(now);
+        }
+        let state = PathState { prior_bytes_in_flight, ..self.state(now) };
+        self.controller.on_path_change(&state, change);
+    }
+
+    /// The peer's ACK policy changed; its `max_ack_delay` counts from now on.
+    pub fn set_ack_policy(&mut self, now: Instant, policy: &AckPolicy) {
+        self.config.max_ack_delay = policy.max_ack_delay;
+        self.rtt.set_max_ack_delay(policy.max_ack_delay);
+        let state = self.state(now);
+        self.controller.on_ack_policy(&state, policy);
+    }
+
+    /// The ECN codepoint in use changed; `NotEct` after failed validation.
+    pub fn set_ecn_state(&mut self, now: Instant, codepoint: EcnCodepoint) {
+        let state = self.state(now);
+        self.controller.on_ecn_state(&state, codepoint);
+    }
+
+    /// The packet left the network without being acked or lost. Ignored unless it is in flight.
+    ///
+    /// A lost path MTU probe is reported here instead of as lost (RFC 9000 section 14.4).
+    pub fn discard(&mut self, now: Instant, number: u64, reason: DiscardReason) {
+        let prior_bytes_in_flight = self.bytes_in_flight;
+        if let Some(bytes) = self.ring.discard(number) {
+            self.removed_from_flight(now, prior_bytes_in_flight, bytes, reason);
+        }
+    }
+
+    /// The keys of a packet number space were dropped: its packets leave the flight (RFC 9002 section 6.4).
+    pub fn discard_space(&mut self, now: Instant, space: PacketSpace) {
+        let prior_bytes_in_flight = self.bytes_in_flight;
+        self.loss.forget(space);
+        let bytes = self.ring.discard_space(space);
+        if bytes > 0 {
+            self.removed_from_flight(now, prior_bytes_in_flight, bytes, DiscardReason::KeysDiscarded);
+        }
+    }
+
+    fn removed_from_flight(&mut self, now: Instant, prior: u64, bytes: u64, reason: DiscardReason) {
+        self.bytes_in_flight = prior.saturating_sub(bytes);
+        self.rate.on_discarded(bytes);
+        self.note_idle(now);
+        self.trim(now);
+        let state = PathState { prior_bytes_in_flight: prior, ..self.state(now) };
+        self.controller.on_discarded(&state, bytes, reason);
+    }
+
+    fn start_again(&mut self, now: Instant) {
+        self.ring.clear();
+        self.frame.clear();
+        self.rtt = RttEstimator::new(self.config.initial_rtt, self.config.max_ack_delay);
+        self.first_sample_at = None;
+        self.rtt_seen = false;
+        self.rate.reset_reference();
+        self.pacer = Pacer::new(now, self.burst());
+        self.loss = LossDetector::new(self.config.loss_detection);
+        self.bytes_in_flight = 0;
+        self.max_bytes_in_flight = 0;
+        self.idle_since = None;
+        self.limited_by = SendLimit::Unknown;
+        self.app_limited_at = None;
+        self.newest_data = None;
+    }
+
+    /// Remembers when the flight became empty.
+    fn note_idle(&mut self, now: Instant) {
+        if self.bytes_in_flight == 0 && self.rate.delivered() > 0 {
+            self.idle_since = self.idle_since.or(Some(now));
+        }
+    }
+
+    /// Frees entries that are of no more use.
+    fn trim(&mut self, now: Instant) {
+        // Late acks are recognised for three probe timeouts: a packet delayed by more is as good as lost.
+        self.ring.trim(now.before(self.rtt.pto_base().times(3)));
+    }
+
+    /// Largest burst of the pacer in bytes: the controller's quantum, at least one datagram.
+    fn burst(&self) -> u64 {
+        self.controller.send_quantum().max(self.config.max_datagram_size)
+    }
+}

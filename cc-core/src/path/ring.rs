@@ -1,0 +1,153 @@
+//! The ring of packets: entries by number, in constant time and fixed memory.
+
+use super::entry::{Entry, State};
+use super::send::RingFull;
+use crate::{Instant, PacketSpace};
+use heapless::Deque;
+use std::fmt;
+
+/// Up to `N` packets with consecutive numbers. All but the last bookkeeping step of a frame leave the entries
+/// in place; entries leave at the front only, and never while their packet is in flight.
+#[derive(Clone)]
+pub(super) struct Ring<const N: usize> {
+    entries: Deque<Entry, N>,
+    /// Number of the front entry; the next number to be given if there is none.
+    front: u64,
+    /// Lowest number that was not settled when last looked at: all below are acked, lost or discarded.
+    unsettled: u64,
+    /// Whether the packet before the front entry was lost.
+    lost_before_front: bool,
+}
+
+impl<const N: usize> Ring<N> {
+    pub(super) const fn new() -> Self {
+        Self { entries: Deque::new(), front: 0, unsettled: 0, lost_before_front: false }
+    }
+
+    pub(super) fn next_number(&self) -> u64 {
+        self.front.saturating_add(as_u64(self.entries.len()))
+    }
+
+    /// Lowest number that may still be in flight; [`next_number`](Self::next_number) if none is.
+    pub(super) const fn unsettled(&self) -> u64 {
+        self.unsettled
+    }
+
+    /// How many more packets can be sent.
+    pub(super) fn free(&self) -> u64 {
+        // Settled entries at the front make room when it is needed.
+        as_u64(N).saturating_sub(self.next_number().saturating_sub(self.unsettled))
+    }
+
+    pub(super) fn get(&self, number: u64) -> Option<&Entry> {
+        self.entries.get(self.index(number)?)
+    }
+
+    pub(super) fn get_mut(&mut self, number: u64) -> Option<&mut Entry> {
+        let index = self.index(number)?;
+        self.entries.get_mut(index)
+    }
+
+    pub(super) fn state(&self, number: u64) -> Option<State> {
+        self.get(number).map(Entry::state)
+    }
+
+    /// Whether the packet just before `number` was lost; `None` if there was none.
+    pub(super) fn lost_before(&self, number: u64) -> Option<bool> {
+        let previous = number.checked_sub(1)?;
+        if number == self.front {
+            return Some(self.lost_before_front);
+        }
+        Some(matches!(self.state(previous)?, State::Lost | State::MarkedLost))
+    }
+
+    /// Takes the next number. Entries that are settled make room.
+    pub(super) fn push(&mut self, entry: Entry) -> Result<u64, RingFull> {
+        if self.entries.is_full() && self.front < self.unsettled {
+            self.pop_front();
+        }
+        let number = self.next_number();
+        self.entries.push_back(entry).map_err(|_| RingFull)?;
+        Ok(number)
+    }
+
+    /// Moves the mark of unsettled packets up. Packets marked by the current frame count as settled.
+    pub(super) fn settle(&mut self) {
+        while let Some(state) = self.state(self.unsettled) {
+            if state == State::Outstanding {
+                break;
+            }
+            self.unsettled = self.unsettled.saturating_add(1);
+        }
+    }
+
+    /// Lets settled entries at the front go; lost ones only if sent before `lost_sent_before`.
+    pub(super) fn trim(&mut self, lost_sent_before: Instant) {
+        while self.front < self.unsettled {
+            let Some(entry) = self.entries.front() else { break };
+            if entry.state() == State::Lost && entry.sent_at() >= lost_sent_before {
+                break;
+            }
+            self.pop_front();
+        }
+    }
+
+    /// Takes a packet out of the flight; its size, or `None` if it was not in flight.
+    pub(super) fn discard(&mut self, number: u64) -> Option<u64> {
+        let entry = self.get_mut(number)?;
+        if !matches!(entry.state(), State::Outstanding | State::MarkedLost) {
+            return None;
+        }
+        entry.set_state(State::Discarded);
+        let bytes = entry.bytes();
+        self.settle();
+        Some(bytes)
+    }
+
+    /// Takes all packets of a space out of the flight; the sum of their sizes.
+    pub(super) fn discard_space(&mut self, space: PacketSpace) -> u64 {
+        let mut bytes: u64 = 0;
+        for number in self.unsettled..self.next_number() {
+            if self.get(number).is_some_and(|entry| entry.space() == space) {
+                bytes = bytes.saturating_add(self.discard(number).unwrap_or(0));
+            }
+        }
+        bytes
+    }
+
+    /// Forgets all packets; numbers go on.
+    pub(super) fn clear(&mut self) {
+        self.front = self.next_number();
+        self.unsettled = self.front;
+        self.lost_before_front = false;
+        self.entries.clear();
+    }
+
+    fn pop_front(&mut self) {
+        if let Some(entry) = self.entries.pop_front() {
+            self.lost_before_front = entry.state() == State::Lost;
+            self.front = self.front.saturating_add(1);
+        }
+    }
+
+    fn index(&self, number: u64) -> Option<usize> {
+        usize::try_from(number.checked_sub(self.front)?).ok()
+    }
+}
+
+impl<const N: usize> fmt::Debug for Ring<N> {
+    /// The entries themselves would be up to a megabyte of text.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Ring")
+            .field("capacity", &N)
+            .field("front", &self.front)
+            .field("unsettled", &self.unsettled)
+            .field("next_number", &self.next_number())
+            .finish_non_exhaustive()
+    }
+}
+
+fn as_u64(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
+}
