@@ -50,8 +50,7 @@ fn gap_for(config: &Endpoint, inputs: &Inputs, window: u64) -> u64 {
     let mut packets = if inputs.startup { window / 2 } else { window };
     let short_us = 4 * config.min_ack_delay_us;
     if inputs.min_rtt_us < short_us {
-        packets *=
-            if inputs.min_rtt_us > config.min_ack_delay_us { short_us / inputs.min_rtt_us } else { 4 };
+        packets *= if inputs.min_rtt_us > config.min_ack_delay_us { short_us / inputs.min_rtt_us } else { 4 };
     }
     let least = match (inputs.rate > MEDIUM_RATE, inputs.min_rtt_us > LONG_RTT_US) {
         (true, true) => 10,

@@ -24,8 +24,8 @@ pub(super) struct Client {
     /// When the handshake or close message is sent again, and how often it was.
     retry_at: Option<u64>,
     retries: u32,
-    /// First round-trip time, from the handshake.
-    rtt_us: Option<u64>,
+    /// Smallest round-trip time, from the handshake and from ACKs of what it sent later.
+    min_rtt_us: Option<u64>,
     /// Whether datagrams are due that an arrival has triggered.
     due: Due,
     acks: AckState,
@@ -64,8 +64,8 @@ struct AckState {
     packets: u64,
     gap: u64,
     delay_us: u64,
-    /// One above the largest number acknowledged so far.
-    next_unacked: u64,
+    /// Largest number acknowledged so far. Starts at 0 as in the model, so that the first ACK waits for the delay.
+    largest_acked: u64,
     largest_arrived_at: u64,
     oldest_pending_at: Option<u64>,
     immediate: bool,
@@ -80,14 +80,14 @@ impl Client {
             phase: Phase::Idle,
             retry_at: None,
             retries: 0,
-            rtt_us: None,
+            min_rtt_us: None,
             due: Due::default(),
             acks: AckState {
                 received: Ranges::default(),
                 packets: 0,
                 gap: 2,
                 delay_us: config.min_ack_delay_us,
-                next_unacked: 0,
+                largest_acked: 0,
                 largest_arrived_at: 0,
                 oldest_pending_at: None,
                 immediate: false,
@@ -136,15 +136,15 @@ impl Client {
         match packet.content {
             Content::ServerHello => {
                 self.acks.packets += 2;
-                if self.rtt_us.is_none() {
-                    self.rtt_us = Some(now - self.start_us);
+                if self.min_rtt_us.is_none() {
+                    self.min_rtt_us = Some(now - self.start_us);
                     self.due.handshake_ack = true;
                 }
             }
             Content::ServerFinished { number } => {
                 self.acks.packets += 2;
                 // Without the first part of the flight it can not be read.
-                if self.rtt_us.is_some() {
+                if self.min_rtt_us.is_some() {
                     if self.phase == Phase::Hello {
                         self.phase = Phase::Requested;
                         self.due.finished = true;
@@ -157,6 +157,9 @@ impl Client {
                     return; // no keys yet
                 }
                 self.acks.packets += 1;
+                if let (Some(min), Some(sent_at)) = (self.min_rtt_us.as_mut(), data.echo) {
+                    *min = (*min).min(now - sent_at);
+                }
                 self.on_number(now, data.number);
                 self.on_data(&data);
             }
@@ -176,7 +179,7 @@ impl Client {
         }
         acks.oldest_pending_at.get_or_insert(now);
         let gap = if acks.packets < self.config.quick_ack_packets { 2 } else { acks.gap };
-        acks.immediate |= number + 1 >= acks.next_unacked + gap;
+        acks.immediate |= number >= acks.largest_acked + gap;
     }
 
     fn on_data(&mut self, data: &Data) {
@@ -202,13 +205,14 @@ impl Client {
 
     /// sim_model section 5.9: a limit grows once more than half of it is used.
     fn grow_limits(&mut self) {
-        let rtt_us = self.rtt_us.unwrap_or(0);
-        let factor = if rtt_us <= 100_000 { 3 } else { 1 + rtt_us.min(610_000) / 100_000 };
+        let rtt_us = self.min_rtt_us.unwrap_or(0);
+        // The increase in hundredths of a millisecond per 100 ms: twice the limit, or one limit per 100 ms of RTT.
+        let increase = if rtt_us <= 100_000 { 200_000 } else { rtt_us.min(610_000) };
         let received = self.received;
         let mut grown = false;
         for limit in [&mut self.limits.max_data, &mut self.limits.max_stream_data] {
             if received.saturating_mul(2) > *limit {
-                *limit = limit.saturating_mul(factor);
+                *limit = limit.saturating_add(limit.saturating_mul(increase) / 100_000);
                 grown = true;
             }
         }
@@ -237,7 +241,7 @@ impl Client {
         }
         let pending = self.ack_deadline().is_some_and(|deadline| deadline <= now);
         if self.acks.immediate || pending || due.limits {
-            self.send_ack(now, uplink, store);
+            self.send_ack(now, due.limits, uplink, store);
         }
         if due.close {
             send(now, uplink, CLOSE, Content::Close);
@@ -249,21 +253,21 @@ impl Client {
         }
     }
 
-    fn send_ack(&mut self, now: u64, uplink: &mut Link, store: &mut AckStore) {
+    fn send_ack(&mut self, now: u64, new_limits: bool, uplink: &mut Link, store: &mut AckStore) {
         let acks = &mut self.acks;
         acks.immediate = false;
         acks.oldest_pending_at = None;
         let Some(largest) = acks.received.max() else { return };
-        acks.next_unacked = largest + 1;
+        acks.largest_acked = largest;
         let slot = store.put(acks.received.as_slice(), now - acks.largest_arrived_at);
-        let content = Content::Ack { slot, limits: Some(self.limits) };
+        let content = Content::Ack { slot, limits: self.limits, sent_at: new_limits.then_some(now) };
         if !uplink.submit(now, Packet { bytes: self.config.ack_size, content }) {
             store.release(slot);
         }
     }
 
     fn arm_retry(&mut self, now: u64) {
-        let base = match (self.phase, self.rtt_us) {
+        let base = match (self.phase, self.min_rtt_us) {
             // A lost close is given up after three probe timeouts.
             (Phase::Closing, Some(rtt)) => 3 * (2 * rtt + self.config.max_ack_delay_us),
             (_, Some(rtt)) => self.config.initial_pto_us.max(2 * rtt),

@@ -194,7 +194,8 @@ mod tests {
     #[test]
     fn a_packet_takes_the_time_that_the_tables_contain() {
         // sim_model section 2, item 3: rates in Mbit/s and microseconds for 1440 bytes.
-        for (mbps, us) in [(20, 575), (200, 57), (250, 46), (100, 115), (50, 230), (25, 460), (10, 1151), (5, 2303)]
+        for (mbps, us) in
+            [(20, 575), (200, 57), (250, 46), (100, 115), (50, 230), (25, 460), (10, 1151), (5, 2303)]
         {
             assert_eq!(service_time_us(mbps * 1_000_000, 1_440), us, "{mbps} Mbit/s");
         }
@@ -261,7 +262,8 @@ mod tests {
         let mut rng = SplitMix64::new(3);
         let samples: Vec<u64> = (0..100_000).map(|_| gauss_us(&mut rng, 2_000)).collect();
         let mean = samples.iter().sum::<u64>() as f64 / samples.len() as f64;
-        let variance = samples.iter().map(|&us| (us as f64 - mean).powi(2)).sum::<f64>() / samples.len() as f64;
+        let variance =
+            samples.iter().map(|&us| (us as f64 - mean).powi(2)).sum::<f64>() / samples.len() as f64;
         assert!((mean - 2_000.0).abs() < 10.0, "mean {mean}");
         assert!((variance.sqrt() - 2_000.0 / 3.0).abs() < 10.0, "sd {}", variance.sqrt());
         assert!(samples.iter().all(|&us| us <= 6_000));

@@ -44,7 +44,14 @@ impl LossTimer {
     }
 
     /// Whether an outstanding packet is lost by packet or time threshold.
-    pub(super) fn is_lost(&self, now: u64, number: u64, sent_at: u64, timer_us: u64, smoothed_us: u64) -> bool {
+    pub(super) fn is_lost(
+        &self,
+        now: u64,
+        number: u64,
+        sent_at: u64,
+        timer_us: u64,
+        smoothed_us: u64,
+    ) -> bool {
         let Some(largest) = self.largest else { return false };
         largest.number.saturating_sub(number) >= self.packet_threshold
             || self.deadline(number, sent_at, timer_us, smoothed_us).is_some_and(|at| at <= now)

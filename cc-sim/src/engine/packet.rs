@@ -24,8 +24,9 @@ pub(super) enum Content {
     ClientProbe,
     /// Server: a 1-RTT packet.
     Data(Data),
-    /// Client: an ACK frame (its ranges are kept apart) and, perhaps, new flow-control limits.
-    Ack { slot: usize, limits: Option<Limits> },
+    /// Client: an ACK frame (its ranges are kept apart) and flow-control limits. If those are new, the packet is
+    /// ack-eliciting and `sent_at` is set.
+    Ack { slot: usize, limits: Limits, sent_at: Option<u64> },
     /// Client: CONNECTION_CLOSE.
     Close,
     /// Server: its answer.
@@ -42,6 +43,8 @@ pub(super) struct Data {
     pub(super) length: u64,
     /// An ACK_FREQUENCY frame.
     pub(super) ack_frequency: Option<AckFrequency>,
+    /// The ACK of an ack-eliciting packet of the client: when that was sent.
+    pub(super) echo: Option<u64>,
 }
 
 /// Content of an ACK_FREQUENCY frame (draft-ietf-quic-ack-frequency).

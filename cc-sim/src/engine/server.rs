@@ -13,8 +13,8 @@ use super::{Counters, SampleKind};
 use crate::AnyController;
 use crate::scenario::{Endpoint, Resume, Transfer};
 use cc_core::{
-    CongestionController, Duration, FrameEnd, Instant, LossCause, MtuChange, OutgoingPacket, PacketSpace, Path,
-    PathConfig, ResumeHint, SendLimit,
+    CongestionController, Duration, FrameEnd, Instant, LossCause, MtuChange, OutgoingPacket, PacketSpace,
+    Path, PathConfig, ResumeHint, SendLimit,
 };
 use std::collections::VecDeque;
 
@@ -60,6 +60,8 @@ pub(super) struct Server {
     pacing_until: Option<u64>,
     probes: u32,
     close_reply: bool,
+    /// Send time of an ack-eliciting packet of the client that is still to be acknowledged.
+    echo: Option<u64>,
     changed: Option<SampleKind>,
     return_rate: ReturnRate,
 }
@@ -189,6 +191,7 @@ impl Server {
             pacing_until: None,
             probes: 0,
             close_reply: false,
+            echo: None,
             changed: None,
             return_rate: ReturnRate::default(),
         }
@@ -221,7 +224,13 @@ impl Server {
     }
 
     /// A datagram arrived. ACK ranges come separately.
-    pub(super) fn on_arrival(&mut self, now: u64, packet: &Packet, ack: Option<&AckFrame>, counters: &mut Counters) {
+    pub(super) fn on_arrival(
+        &mut self,
+        now: u64,
+        packet: &Packet,
+        ack: Option<&AckFrame>,
+        counters: &mut Counters,
+    ) {
         self.return_rate.on_packet(now, packet.bytes);
         match packet.content {
             Content::ClientHello if !self.handshake.started => {
@@ -230,12 +239,11 @@ impl Server {
             }
             Content::HandshakeAck => self.on_handshake_ack(now, 1),
             Content::ClientFinished => self.on_client_finished(now),
-            Content::Ack { limits, .. } if self.handshake.ready => {
-                if let Some(limits) = limits {
-                    let known = &mut self.stream.limits;
-                    known.max_data = known.max_data.max(limits.max_data);
-                    known.max_stream_data = known.max_stream_data.max(limits.max_stream_data);
-                }
+            Content::Ack { limits, sent_at, .. } if self.handshake.ready => {
+                let known = &mut self.stream.limits;
+                known.max_data = known.max_data.max(limits.max_data);
+                known.max_stream_data = known.max_stream_data.max(limits.max_stream_data);
+                self.echo = self.echo.or(sent_at);
                 if let Some(frame) = ack {
                     counters.acks_received += 1;
                     self.on_ack(now, frame, counters);
@@ -285,7 +293,8 @@ impl Server {
                 from = end + 1;
             }
         }
-        let Some(largest) = frame.ranges.last().map(|range| range.1.min(self.next_number.saturating_sub(1))) else {
+        let Some(largest) = frame.ranges.last().map(|range| range.1.min(self.next_number.saturating_sub(1)))
+        else {
             return;
         };
         if let Some(packet) = self.packet(largest) {
@@ -305,7 +314,8 @@ impl Server {
 
     /// Marks a packet acknowledged; whether it was outstanding or declared lost.
     fn mark_acked(&mut self, number: u64, counters: &mut Counters) -> bool {
-        let Some(index) = number.checked_sub(self.first_number).and_then(|index| usize::try_from(index).ok()) else {
+        let Some(index) = number.checked_sub(self.first_number).and_then(|index| usize::try_from(index).ok())
+        else {
             return false;
         };
         let Some(packet) = self.sent.get_mut(index) else { return false };
@@ -383,8 +393,7 @@ impl Server {
         self.path.finish(instant(now), FrameEnd { space, cause, ack_delay: Some(ack_delay) });
         if first && self.path.rtt().has_sample() {
             if let Some(resume) = self.resume.take() {
-                let hint =
-                    ResumeHint { cwnd: resume.cwnd_bytes, rtt: Duration::from_micros(resume.rtt_us) };
+                let hint = ResumeHint { cwnd: resume.cwnd_bytes, rtt: Duration::from_micros(resume.rtt_us) };
                 self.path.resume(instant(now), &hint);
             }
         }
@@ -438,7 +447,8 @@ impl Server {
 
     /// Runs timers and sends what may be sent at `now`.
     pub(super) fn wake(&mut self, now: u64, downlink: &mut Link, counters: &mut Counters) {
-        if self.handshake.flight_due || self.handshake.retry_at.is_some_and(|at| at <= now && !self.handshake.ready)
+        if self.handshake.flight_due
+            || self.handshake.retry_at.is_some_and(|at| at <= now && !self.handshake.ready)
         {
             self.send_flight(now, downlink, counters);
         }
@@ -485,7 +495,7 @@ impl Server {
         downlink.submit(now, Packet { bytes: SERVER_FINISHED, content: Content::ServerFinished { number } });
         let probe = self.record(now, self.config.mtu, 0, 0);
         self.mtu.probe = Some(probe);
-        let data = Data { number: probe, offset: 0, length: 0, ack_frequency: None };
+        let data = Data { number: probe, offset: 0, length: 0, ack_frequency: None, echo: None };
         counters.on_sent(self.config.mtu);
         downlink.submit(now, Packet { bytes: self.config.mtu, content: Content::Data(data) });
         self.changed = Some(SampleKind::Sent);
@@ -550,8 +560,9 @@ impl Server {
     }
 
     fn give_up_oldest(&mut self, now: u64, counters: &mut Counters) {
-        let oldest = (self.first_outstanding..self.next_number)
-            .find_map(|number| Some((number, self.packet(number)?)).filter(|(_, p)| p.state == State::Outstanding));
+        let oldest = (self.first_outstanding..self.next_number).find_map(|number| {
+            Some((number, self.packet(number)?)).filter(|(_, p)| p.state == State::Outstanding)
+        });
         if let Some((number, packet)) = oldest {
             self.declare_lost(now, number, packet, counters);
             self.finish(now, PacketSpace::Application, LossCause::Timer, Duration::ZERO);
@@ -569,8 +580,7 @@ impl Server {
             let in_flight = self.path.bytes_in_flight();
             let cwnd = self.path.controller().cwnd();
             let bytes = length + self.config.overhead;
-            let blocked =
-                if self.config.may_overshoot { in_flight > cwnd } else { in_flight + bytes > cwnd };
+            let blocked = if self.config.may_overshoot { in_flight > cwnd } else { in_flight + bytes > cwnd };
             if self.path.is_full() || (blocked && !self.path.controller().may_send_beyond_cwnd()) {
                 self.path.note_limit(SendLimit::Cwnd);
                 return;
@@ -612,7 +622,8 @@ impl Server {
                 Some(_) => return Some((offset, length.min(room), true)),
             }
         }
-        let limit = self.stream.limits.max_data.min(self.stream.limits.max_stream_data).min(self.stream.bytes);
+        let limit =
+            self.stream.limits.max_data.min(self.stream.limits.max_stream_data).min(self.stream.bytes);
         let length = room.min(limit.saturating_sub(self.stream.next_offset));
         (length > 0).then_some((self.stream.next_offset, length, false))
     }
@@ -646,7 +657,8 @@ impl Server {
         let number = self.record(now, bytes, offset, length);
         let ack_frequency = self.ack_frequency.take();
         counters.on_sent(bytes);
-        let content = Content::Data(Data { number, offset, length, ack_frequency });
+        let echo = self.echo.take();
+        let content = Content::Data(Data { number, offset, length, ack_frequency, echo });
         downlink.submit(now, Packet { bytes, content });
     }
 
