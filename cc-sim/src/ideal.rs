@@ -1,0 +1,234 @@
+//! The physical limit: when a sender that knew the path would have finished.
+//!
+//! It sends what has to be sent and nothing else, in datagrams of full size from the first one on, keeps the link
+//! busy from the moment the request arrives until the last byte, loses nothing and queues nothing. What it cannot
+//! avoid counts: the handshake, propagation, serialisation on the timeline of the link with its rounding, the
+//! stretches at rate 0, and the exchange that closes the connection. Flow control and jitter are left out: both can
+//! only make a run longer.
+
+use crate::scenario::{LinkState, LinkTimeline, Scenario};
+
+/// Milestones of the ideal run, in microseconds of virtual time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// The request reaches the server.
+    pub request_us: u64,
+    /// The client has all data.
+    pub last_byte_us: u64,
+    /// The client's connection is closed.
+    pub completion_us: u64,
+}
+
+/// The client's first datagram (RFC 9000 section 14.1 asks for 1200 at least; 1252 in the runs of the draft).
+const CLIENT_INITIAL_BYTES: u64 = 1_252;
+/// The two datagrams of the server's handshake flight with the certificate of those runs.
+const SERVER_FLIGHT_BYTES: [u64; 2] = [1_252, 511];
+/// The client's answer: an ACK, then the end of the handshake together with the request.
+const CLIENT_REQUEST_BYTES: [u64; 2] = [53, 715];
+
+/// The limit of `scenario`; `None` if even the ideal sender would not be done at the time limit.
+#[must_use]
+pub fn physical_limit(scenario: &Scenario) -> Option<Limit> {
+    let endpoint = &scenario.endpoint;
+    let mut down = Lane::new(&scenario.link, |state| state.down_bps, scenario.time_limit_us);
+    let mut up = Lane::new(&scenario.link, |state| state.up_bps, scenario.time_limit_us);
+
+    let hello_us = up.send(scenario.transfer.start_us, CLIENT_INITIAL_BYTES, 1)?;
+    let mut flight_us = hello_us;
+    for bytes in SERVER_FLIGHT_BYTES {
+        flight_us = down.send(hello_us, bytes, 1)?;
+    }
+    let mut request_us = flight_us;
+    for bytes in CLIENT_REQUEST_BYTES {
+        request_us = up.send(flight_us, bytes, 1)?;
+    }
+
+    let payload = endpoint.mtu.saturating_sub(endpoint.overhead).max(1);
+    let (full, rest) = (scenario.transfer.bytes / payload, scenario.transfer.bytes % payload);
+    let mut last_byte_us = request_us;
+    if full > 0 {
+        last_byte_us = down.send(request_us, endpoint.mtu, full)?;
+    }
+    if rest > 0 {
+        last_byte_us = down.send(request_us, rest.saturating_add(endpoint.overhead), 1)?;
+    }
+
+    let close_us = up.send(last_byte_us, endpoint.ack_size, 1)?;
+    let completion_us = down.send(close_us, endpoint.ack_size, 1)?;
+    Some(Limit { request_us, last_byte_us, completion_us })
+}
+
+/// One direction of the link, walked through once from its start.
+struct Lane<'a> {
+    timeline: &'a LinkTimeline,
+    rate: fn(&LinkState) -> u64,
+    limit_us: u64,
+    /// State in force and when it ends (`u64::MAX`: never).
+    state: usize,
+    state_ends_us: u64,
+    /// When the serialiser has sent all that it was given.
+    idle_us: u64,
+    /// Arrival of the last packet: no later one arrives before it.
+    arrived_us: u64,
+}
+
+impl<'a> Lane<'a> {
+    fn new(timeline: &'a LinkTimeline, rate: fn(&LinkState) -> u64, limit_us: u64) -> Self {
+        let state_ends_us = timeline.states.first().and_then(|state| state.duration_us).unwrap_or(u64::MAX);
+        Self { timeline, rate, limit_us, state: 0, state_ends_us, idle_us: 0, arrived_us: 0 }
+    }
+
+    /// Sends `count` packets of `bytes` each, back to back, from `now_us` on; the arrival of the last one.
+    ///
+    /// A packet that a change of the link finds in the serialiser is serialised again from the start at the new
+    /// rate, as the link of the simulator does; one that ends at that very moment is through.
+    fn send(&mut self, now_us: u64, bytes: u64, mut count: u64) -> Option<u64> {
+        let mut at_us = self.idle_us.max(now_us);
+        while count > 0 {
+            while at_us >= self.state_ends_us {
+                self.next_state()?;
+            }
+            let state = self.timeline.states.get(self.state)?;
+            let service_us = service_time_us((self.rate)(state), bytes);
+            let fit = match service_us {
+                Some(service_us) => ((self.state_ends_us - at_us) / service_us).min(count),
+                None => 0,
+            };
+            at_us = at_us.saturating_add(service_us.unwrap_or(0).saturating_mul(fit));
+            count -= fit;
+            if fit > 0 {
+                self.arrived_us = self.arrived_us.max(at_us.saturating_add(state.latency_us));
+            }
+            if count > 0 {
+                at_us = self.state_ends_us;
+            }
+            if at_us > self.limit_us {
+                return None;
+            }
+        }
+        self.idle_us = at_us;
+        (self.arrived_us <= self.limit_us).then_some(self.arrived_us)
+    }
+
+    /// Goes on to the state that follows; `None` if none does.
+    fn next_state(&mut self) -> Option<()> {
+        self.state += 1;
+        if self.state >= self.timeline.states.len() {
+            if !self.timeline.repeat {
+                return None;
+            }
+            self.state = 0;
+        }
+        let duration_us = self.timeline.states.get(self.state)?.duration_us;
+        self.state_ends_us = duration_us.map_or(u64::MAX, |us| self.state_ends_us.saturating_add(us));
+        Some(())
+    }
+}
+
+/// Time to serialise `bytes`, in microseconds, with the rounding of the link of the simulator; `None` at rate 0.
+fn service_time_us(rate_bps: u64, bytes: u64) -> Option<u64> {
+    // The time of a byte in 2^-20 us, rounded down.
+    let byte_time = (8_000_000_u64 << 20).checked_div(rate_bps)?;
+    u64::try_from((u128::from(byte_time) * u128::from(bytes)) >> 20).ok().map(|us| us.max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Limit, physical_limit};
+    use crate::scenario::{Endpoint, builtin};
+    use crate::scenario::{Jitter, LinkState, LinkTimeline, QueueLimit, Scenario, Transfer};
+
+    /// 8 Mbit/s: a microsecond a byte.
+    const BYTE_A_MICROSECOND: u64 = 8_000_000;
+
+    fn state(duration_us: Option<u64>, bps: u64, latency_us: u64) -> LinkState {
+        let (queue, jitter) = (QueueLimit::Unlimited, Jitter::None);
+        LinkState { duration_us, down_bps: bps, up_bps: bps, latency_us, queue, jitter }
+    }
+
+    fn scenario(states: Vec<LinkState>, repeat: bool, bytes: u64) -> Scenario {
+        Scenario {
+            name: "test".to_owned(),
+            summary: String::new(),
+            link: LinkTimeline { states, repeat },
+            transfer: Transfer { bytes, start_us: 0 },
+            resume: None,
+            endpoint: Endpoint::default(),
+            time_limit_us: 10_000_000,
+        }
+    }
+
+    // At a microsecond a byte and 10 ms one way: client 1252 + 10000 = 11252; server + 1252 + 511 + 10000 = 23015;
+    // client + 53 + 715 + 10000 = 33783.
+    const REQUEST_US: u64 = 33_783;
+
+    #[test]
+    fn a_constant_link_costs_three_round_trips_and_the_serialisation() {
+        let limit = physical_limit(&scenario(vec![state(None, BYTE_A_MICROSECOND, 10_000)], false, 3_000));
+        // 3000 bytes are two datagrams of 1440 (1406 each) and one of 188 + 34: 33783 + 2880 + 222 + 10000 = 46885.
+        // Two closes of 55 bytes: + 2 * (55 + 10000).
+        let expected = Limit { request_us: REQUEST_US, last_byte_us: 46_885, completion_us: 66_995 };
+        assert_eq!(limit, Some(expected));
+    }
+
+    #[test]
+    fn the_start_of_the_transfer_counts() {
+        let mut later = scenario(vec![state(None, BYTE_A_MICROSECOND, 10_000)], false, 3_000);
+        later.transfer.start_us = 500_000;
+        assert_eq!(physical_limit(&later).map(|limit| limit.completion_us), Some(566_995));
+    }
+
+    #[test]
+    fn a_change_of_rate_serialises_the_packet_in_service_again() {
+        // 100 datagrams of 1440 from 33783 on. At 40000 us four are through (33783 + 4 * 1440 = 39543); the other 96
+        // take 720 us each at twice the rate: 40000 + 96 * 720 + 10000 = 119120.
+        let states = vec![
+            state(Some(40_000), BYTE_A_MICROSECOND, 10_000),
+            state(None, 2 * BYTE_A_MICROSECOND, 10_000),
+        ];
+        let limit = physical_limit(&scenario(states, false, 140_600)).unwrap();
+        assert_eq!(limit.last_byte_us, 119_120);
+        // 55 bytes take 27 us (27.5 rounded down) at 16 Mbit/s.
+        assert_eq!(limit.completion_us, 119_120 + 2 * 10_027);
+    }
+
+    #[test]
+    fn nothing_passes_at_rate_zero_and_a_timeline_may_repeat() {
+        // On for 40 ms, off for 40 ms. 20 datagrams: 4 until 40000, then from 80000 on 16 * 1440 = 23040, and 10000 of
+        // latency: 113040. The close is sent at once (55 us), as 113040 < 120000: 123095 at the server, which is off
+        // until 160000: 170055.
+        let states = vec![state(Some(40_000), BYTE_A_MICROSECOND, 10_000), state(Some(40_000), 0, 10_000)];
+        let limit = physical_limit(&scenario(states, true, 28_120)).unwrap();
+        assert_eq!((limit.last_byte_us, limit.completion_us), (113_040, 170_055));
+    }
+
+    #[test]
+    fn a_shorter_path_does_not_let_packets_overtake() {
+        // 4 datagrams are through at 39543 with 10 ms to go (49543). From 40000 on latency is 1 ms: the fifth would
+        // arrive at 42440 but comes right after the fourth.
+        let states =
+            vec![state(Some(40_000), BYTE_A_MICROSECOND, 10_000), state(None, BYTE_A_MICROSECOND, 1_000)];
+        let limit = physical_limit(&scenario(states, false, 5 * 1_406)).unwrap();
+        assert_eq!(limit.last_byte_us, 49_543);
+    }
+
+    #[test]
+    fn a_link_that_stays_at_zero_or_is_too_slow_has_no_limit() {
+        let states = vec![state(Some(20_000), BYTE_A_MICROSECOND, 10_000), state(None, 0, 10_000)];
+        assert_eq!(physical_limit(&scenario(states, false, 1)), None);
+        let slow = scenario(vec![state(None, 8_000, 10_000)], false, 100_000);
+        assert_eq!(physical_limit(&slow), None, "100 s of serialisation, 10 s of time limit");
+    }
+
+    #[test]
+    fn the_draft_s_alone_scenario_has_the_limit_worked_out_by_hand() {
+        // 20 Mbit/s, 40 ms one way. A byte takes 419430 / 2^20 us, a little less than 0.4; rounded down to whole us:
+        // 1252 -> 500, 511 -> 204, 53 -> 21, 715 -> 285 (not 286), 1440 -> 575 (not 576), 562 -> 224, 55 -> 21 (not 22).
+        // Request: 40500 + (500 + 204 + 40000) + (21 + 285 + 40000) = 121510.
+        // 10^7 bytes are 7112 datagrams of 1406 bytes and one of 528 (with its overhead 562).
+        let limit = physical_limit(&builtin("alone").unwrap()).unwrap();
+        assert_eq!(limit.request_us, 121_510);
+        assert_eq!(limit.last_byte_us, 121_510 + 7_112 * 575 + 224 + 40_000);
+        assert_eq!(limit.completion_us, limit.last_byte_us + 2 * 40_021);
+    }
+}
