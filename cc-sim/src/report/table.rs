@@ -1,0 +1,74 @@
+//! The table of the main job: one line a scenario and algorithm.
+
+use super::{Format, RenderError, Row, Settings, csv_text, json_text};
+use comfy_table::{CellAlignment, Table, presets};
+use serde::Serialize;
+
+/// `rows` in `format`, with a line break at the end.
+///
+/// # Errors
+///
+/// The writer of the format refuses a value.
+pub fn render_results(rows: &[Row], settings: Settings, format: Format) -> Result<String, RenderError> {
+    #[derive(Serialize)]
+    struct Results<'a> {
+        #[serde(flatten)]
+        settings: Settings,
+        rows: &'a [Row],
+    }
+    match format {
+        Format::Table => Ok(text_table(rows, settings)),
+        Format::Csv => csv_text(rows),
+        Format::Json => json_text(&Results { settings, rows }),
+    }
+}
+
+fn text_table(rows: &[Row], settings: Settings) -> String {
+    let mut table = new_table(
+        &["scenario", "cc"],
+        &["mean", "p90", "draft mean", "draft p90", "/draft", "ref mean", "/ref", "limit", "/limit"],
+    );
+    for row in rows {
+        table.add_row([
+            row.scenario.clone(),
+            row.algorithm.to_owned(),
+            seconds(Some(row.mean_us)),
+            seconds(Some(row.p90_us)),
+            seconds(row.draft_mean_us),
+            seconds(row.draft_p90_us),
+            ratio(row.ratio_draft_mean),
+            seconds(row.reference_mean_us),
+            ratio(row.ratio_reference_mean),
+            seconds(row.limit_us.map(|us| us as f64)),
+            ratio(row.ratio_limit),
+        ]);
+    }
+    let Settings { runs, seed } = settings;
+    format!(
+        "{table}\n\
+         Completion times in seconds of virtual time; {runs} runs a line, seed {seed}.\n\
+         draft: tables of draft-huitema-ccwg-c4-test. ref: the simulator behind them, at its newest version. limit: a \
+         sender\nthat knew the path. /draft, /ref, /limit: our mean over theirs.\n"
+    )
+}
+
+/// An empty table with a header: columns of text, then columns of numbers.
+pub(super) fn new_table<T: ToString>(text: &[T], numbers: &[T]) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::ASCII_MARKDOWN);
+    table.set_header(text.iter().chain(numbers).map(ToString::to_string));
+    for column in table.column_iter_mut().skip(text.len()) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
+}
+
+/// Seconds with three decimals, or `-`.
+pub(super) fn seconds(us: Option<f64>) -> String {
+    us.map_or_else(|| "-".to_owned(), |us| format!("{:.3}", us / 1e6))
+}
+
+/// A ratio with three decimals, or `-`.
+pub(super) fn ratio(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| format!("{value:.3}"))
+}
