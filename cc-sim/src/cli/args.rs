@@ -1,0 +1,145 @@
+//! The arguments, with the range of each number in its help and in its error.
+
+use cc_sim::Algorithm;
+use cc_sim::experiment::MAX_RUNS;
+use cc_sim::report::Format;
+use clap::{Args, Parser, Subcommand};
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
+/// Congestion control on a simulated network, measured: completion times of one transfer
+///
+/// Without a command: the network events of draft-huitema-ccwg-c4-test with each algorithm, next to the draft's
+/// figures, those of the simulator behind it, and the physical limit.
+#[derive(Debug, Parser)]
+#[command(name = "cc-sim", version, args_conflicts_with_subcommands = true)]
+pub(super) struct Cli {
+    #[command(subcommand)]
+    pub(super) command: Option<Command>,
+    #[command(flatten)]
+    pub(super) options: RunOptions,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// List the scenarios that are part of the program, and the algorithms
+    List {
+        /// How to write the list: table, csv or json
+        #[arg(long, default_value = "table", value_name = "FORMAT", value_parser = format)]
+        format: Format,
+    },
+    /// Run scenarios and print the table
+    Run {
+        /// Names (see `list`) or paths of .toml files
+        #[arg(required = true, value_name = "SCENARIO")]
+        scenarios: Vec<String>,
+        #[command(flatten)]
+        options: RunOptions,
+    },
+    /// Put algorithms side by side, with ratios to the first
+    Compare {
+        /// Names (see `list`) or paths of .toml files; none for all of `list`
+        #[arg(value_name = "SCENARIO")]
+        scenarios: Vec<String>,
+        #[command(flatten)]
+        options: RunOptions,
+    },
+    /// Print one run line by line: changes of phase, and the last state of each interval
+    Trace(TraceOptions),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct RunOptions {
+    /// Algorithms, separated by commas; all of `list` if not given
+    #[arg(long, value_delimiter = ',', value_name = "ALGORITHM", value_parser = algorithm)]
+    pub(super) cc: Vec<Algorithm>,
+    /// Runs of each scenario with each algorithm, 1..=100000
+    #[arg(long, default_value_t = 100, allow_negative_numbers = true, value_parser = runs)]
+    pub(super) runs: u32,
+    /// Base of the seeds of all runs, 0..=18446744073709551615
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = seed)]
+    pub(super) seed: u64,
+    /// Threads, 1..=1024; as many as there are processors if not given
+    #[arg(long, allow_negative_numbers = true, value_parser = jobs)]
+    pub(super) jobs: Option<usize>,
+    /// How to write the result: table, csv or json
+    #[arg(long, default_value = "table", value_name = "FORMAT", value_parser = format)]
+    pub(super) format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct TraceOptions {
+    /// Name (see `list`) or path of a .toml file
+    #[arg(value_name = "SCENARIO")]
+    pub(super) scenario: String,
+    /// Algorithm
+    #[arg(long, value_name = "ALGORITHM", value_parser = algorithm)]
+    pub(super) cc: Algorithm,
+    /// Base of the seeds of all runs, 0..=18446744073709551615
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = seed)]
+    pub(super) seed: u64,
+    /// Which run of the table it is, 0..=99999
+    #[arg(long, default_value_t = 0, allow_negative_numbers = true, value_parser = run_number)]
+    pub(super) run: u32,
+    /// Interval in milliseconds, 1..=60000
+    #[arg(long, default_value_t = 50, allow_negative_numbers = true, value_parser = interval)]
+    pub(super) interval_ms: u64,
+    /// How to write the trace: table, csv or json (one object a line)
+    #[arg(long, default_value = "table", value_name = "FORMAT", value_parser = format)]
+    pub(super) format: Format,
+}
+
+fn runs(text: &str) -> Result<u32, String> {
+    in_range(text, 1..=MAX_RUNS)
+}
+
+fn run_number(text: &str) -> Result<u32, String> {
+    in_range(text, 0..=MAX_RUNS - 1)
+}
+
+fn seed(text: &str) -> Result<u64, String> {
+    in_range(text, 0..=u64::MAX)
+}
+
+fn jobs(text: &str) -> Result<usize, String> {
+    in_range(text, 1..=1_024)
+}
+
+fn interval(text: &str) -> Result<u64, String> {
+    in_range(text, 1..=60_000)
+}
+
+fn in_range<T: FromStr + PartialOrd + Display>(text: &str, range: RangeInclusive<T>) -> Result<T, String> {
+    text.parse()
+        .ok()
+        .filter(|value| range.contains(value))
+        .ok_or_else(|| format!("allowed: whole numbers {}..={}", range.start(), range.end()))
+}
+
+fn algorithm(text: &str) -> Result<Algorithm, String> {
+    Algorithm::from_name(text).ok_or_else(|| {
+        let names: Vec<&str> = Algorithm::ALL.iter().map(|algorithm| algorithm.name()).collect();
+        format!("allowed: {}", names.join(", "))
+    })
+}
+
+fn format(text: &str) -> Result<Format, String> {
+    match text {
+        "table" => Ok(Format::Table),
+        "csv" => Ok(Format::Csv),
+        "json" => Ok(Format::Json),
+        _ => Err("allowed: table, csv, json".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cli;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_of_the_arguments_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

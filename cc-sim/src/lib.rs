@@ -1,0 +1,20 @@
+//! A deterministic discrete-event simulator of congestion control on virtual time.
+//!
+//! Two endpoints, a bottleneck link each way, one seed: the same scenario, algorithm and seed give the same run
+//! to the last byte, on every machine and with any number of worker threads. The model is that of the simulator
+//! behind the tables of the C4 test draft (draft-huitema-ccwg-c4-test), but for the receiver, which does not pace
+//! its ACKs. [`simulate`] runs one connection and hands what happens to an [`Observer`].
+
+mod algorithm;
+mod engine;
+pub mod experiment;
+pub mod ideal;
+pub mod report;
+pub mod scenario;
+pub mod stats;
+pub mod text;
+pub mod trace;
+
+pub use algorithm::{Algorithm, AnyController};
+pub use engine::{Observer, Outcome, Sample, SampleKind, SimulationError, simulate};
+pub use scenario::Scenario;

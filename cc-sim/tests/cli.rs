@@ -1,0 +1,368 @@
+//! The command line as its users see it: exit codes, stdout and stderr of the real program.
+
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+const BUILTIN: [&str; 7] =
+    ["alone", "alone_200", "low_and_up", "drop_and_back", "blackhole", "short_long", "satellite"];
+
+fn cc_sim(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_cc-sim")).args(args).output().unwrap()
+}
+
+/// stdout of a command that works.
+#[track_caller]
+fn stdout_of(args: &[&str]) -> String {
+    let output = cc_sim(args);
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The line on stderr of a command that fails with `code` and leaves stdout empty.
+#[track_caller]
+fn failure_of(args: &[&str], code: i32) -> String {
+    let output = cc_sim(args);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(code), "{args:?}: {stderr}");
+    assert!(output.stdout.is_empty(), "{args:?}: {}", String::from_utf8_lossy(&output.stdout));
+    assert_eq!(stderr.lines().count(), 1, "{args:?}: {stderr}");
+    assert!(stderr.starts_with("cc-sim: "), "{stderr}");
+    stderr
+}
+
+/// Rows of a CSV output, header included.
+fn csv_rows(text: &str) -> Vec<Vec<String>> {
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
+    reader.records().map(|row| row.unwrap().iter().map(str::to_owned).collect()).collect()
+}
+
+fn json(text: &str) -> serde_json::Value {
+    serde_json::from_str(text).unwrap()
+}
+
+/// A scenario file of the given name in the directory of this test binary.
+fn scenario_file(name: &str, text: &str) -> String {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+/// Half a megabyte over 8 Mbit/s.
+const SMALL: &str = "name = \"small\"\nsummary = \"a small one\"\n[[link]]\nrate_mbps = 8\nlatency_ms = 10\n\
+                     queue_ms = 50\n[transfer]\nsize_bytes = 500_000\n";
+
+#[test]
+fn list_has_every_scenario_in_every_format() {
+    let table = stdout_of(&["list"]);
+    assert!(BUILTIN.iter().all(|name| table.contains(&format!("| {name} "))), "{table}");
+    assert!(table.contains("c4, cubic"), "{table}");
+    let rows = csv_rows(&stdout_of(&["list", "--format", "csv"]));
+    assert_eq!(rows[0], ["scenario", "summary", "limit_us"]);
+    assert!(rows[1..].iter().map(|row| row[0].as_str()).eq(BUILTIN));
+    let list = json(&stdout_of(&["list", "--format", "json"]));
+    assert_eq!(list["algorithms"], serde_json::json!(["c4", "cubic"]));
+    assert_eq!(list["scenarios"].as_array().unwrap().len(), BUILTIN.len());
+}
+
+#[test]
+fn without_a_command_every_scenario_runs_with_every_algorithm() {
+    let rows = csv_rows(&stdout_of(&["--runs", "1", "--format", "csv"]));
+    let cells: Vec<(&str, &str)> = rows[1..].iter().map(|row| (row[0].as_str(), row[1].as_str())).collect();
+    let expected: Vec<(&str, &str)> =
+        BUILTIN.iter().flat_map(|&name| [(name, "c4"), (name, "cubic")]).collect();
+    assert_eq!(cells, expected);
+}
+
+#[test]
+fn csv_and_json_hold_the_same_figures() {
+    let args = ["run", "alone", "short_long", "--runs", "3", "--format"];
+    let csv = csv_rows(&stdout_of(&[&args[..], &["csv"]].concat()));
+    let json = json(&stdout_of(&[&args[..], &["json"]].concat()));
+    assert_eq!((json["runs"].as_u64(), json["seed"].as_u64()), (Some(3), Some(1)));
+    let rows = json["rows"].as_array().unwrap();
+    assert_eq!((rows.len(), csv.len()), (4, 5));
+    for (row, record) in rows.iter().zip(&csv[1..]) {
+        assert_eq!(row.as_object().unwrap().len(), csv[0].len());
+        for (name, value) in csv[0].iter().zip(record) {
+            match &row[name] {
+                serde_json::Value::String(text) => assert_eq!(text, value),
+                number => assert_eq!(number.as_f64(), value.parse().ok(), "{name}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn figures_of_a_cell_are_consistent() {
+    let output = json(&stdout_of(&["run", "blackhole", "--cc", "cubic", "--runs", "5", "--format", "json"]));
+    let row = &output["rows"][0];
+    let figure = |name: &str| row[name].as_f64().unwrap();
+    assert_eq!(figure("runs"), 5.0);
+    assert!(figure("min_us") <= figure("median_us") && figure("median_us") <= figure("p90_us"));
+    assert!(figure("p90_us") <= figure("max_us") && figure("min_us") <= figure("mean_us"));
+    // The draft's figure for this cell, and a sender that knows more is never slower.
+    assert_eq!(figure("draft_mean_us"), 5_695_731.0);
+    assert!((figure("ratio_draft_mean") - figure("mean_us") / 5_695_731.0).abs() < 1e-4);
+    assert!(figure("ratio_limit") >= 1.0 && figure("limit_us") <= figure("min_us"));
+}
+
+#[test]
+fn the_result_depends_on_the_seed_and_not_on_the_number_of_threads() {
+    let run = |seed, jobs| {
+        stdout_of(&["run", "alone", "--runs", "6", "--seed", seed, "--jobs", jobs, "--format", "json"])
+    };
+    let one = run("7", "1");
+    assert_eq!(one, run("7", "2"));
+    assert_eq!(one, run("7", "1"));
+    assert_ne!(one, run("8", "1"));
+}
+
+#[test]
+fn a_cell_does_not_depend_on_what_else_is_run() {
+    let together = csv_rows(&stdout_of(&["run", "alone", "blackhole", "--runs", "2", "--format", "csv"]));
+    let by_itself =
+        csv_rows(&stdout_of(&["run", "blackhole", "--cc", "cubic", "--runs", "2", "--format", "csv"]));
+    assert_eq!(together[4], by_itself[1]);
+}
+
+#[test]
+fn the_table_shows_each_cell_once() {
+    let table = stdout_of(&["run", "alone", "--runs", "2", "--seed", "5"]);
+    assert_eq!(table.lines().filter(|line| line.starts_with("| alone ")).count(), 2, "{table}");
+    assert!(table.contains("2 runs a line, seed 5"), "{table}");
+    // The draft's mean and the reference's for c4.
+    assert!(table.contains(" 4.642 |") && table.contains(" 4.534 |"), "{table}");
+}
+
+#[test]
+fn compare_has_ratios_to_the_first_algorithm() {
+    let args = ["compare", "alone", "--cc", "cubic,c4", "--runs", "2", "--format"];
+    let rows = csv_rows(&stdout_of(&[&args[..], &["csv"]].concat()));
+    let figure = |name: &str| {
+        let column = rows[0].iter().position(|column| column == name).unwrap();
+        rows[1][column].parse::<f64>().unwrap()
+    };
+    assert_eq!((figure("cubic_ratio_mean"), figure("cubic_ratio_p90")), (1.0, 1.0));
+    assert!((figure("c4_ratio_mean") - figure("c4_mean_us") / figure("cubic_mean_us")).abs() < 1e-4);
+    let json = json(&stdout_of(&[&args[..], &["json"]].concat()));
+    assert_eq!(json["scenarios"][0]["algorithms"][1]["algorithm"], "c4");
+    let table = stdout_of(&args[..6]);
+    assert!(table.contains("over those of cubic"), "{table}");
+}
+
+#[test]
+fn a_scenario_file_runs_without_the_draft_s_figures() {
+    let path = scenario_file("small.toml", SMALL);
+    let rows = json(&stdout_of(&["run", &path, "--runs", "2", "--format", "json"]));
+    assert_eq!(rows["rows"][0]["scenario"], "small");
+    assert!(rows["rows"][0]["draft_mean_us"].is_null());
+    // 500 000 bytes at 8 Mbit/s take half a second at least, and three round trips 60 ms.
+    assert!(rows["rows"][0]["min_us"].as_u64() > Some(560_000));
+    // A file that calls itself like a built-in scenario is not compared with figures of another path.
+    let path = scenario_file("false_alone.toml", &SMALL.replace("small", "alone"));
+    let rows = json(&stdout_of(&["run", &path, "--runs", "1", "--format", "json"]));
+    assert!(rows["rows"][0]["draft_mean_us"].is_null());
+}
+
+#[test]
+fn a_trace_is_a_run_of_the_table() {
+    let table = json(&stdout_of(&["run", "alone", "--cc", "c4", "--runs", "3", "--format", "json"]));
+    let row = &table["rows"][0];
+    let mut completions: Vec<u64> = (0..3)
+        .map(|run| {
+            let trace = stdout_of(&["trace", "alone", "--cc", "c4", "--run", &run.to_string()]);
+            let end = trace.lines().find_map(|line| line.strip_prefix("# completed at ")).unwrap();
+            end.split_once(" ms").unwrap().0.replace('.', "").parse().unwrap()
+        })
+        .collect();
+    completions.sort_unstable();
+    assert_eq!(row["min_us"].as_u64(), Some(completions[0]));
+    assert_eq!(row["median_us"].as_f64(), Some(completions[1] as f64));
+    assert_eq!(row["max_us"].as_u64(), Some(completions[2]));
+}
+
+#[test]
+fn a_trace_has_a_line_for_each_interval_and_the_same_content_in_each_format() {
+    let args = ["trace", "alone", "--cc", "cubic", "--interval-ms", "100", "--format"];
+    let table = stdout_of(&args[..6]);
+    let lines: Vec<&str> = table.lines().filter(|line| !line.starts_with('#')).skip(1).collect();
+    let csv = csv_rows(&stdout_of(&[&args[..], &["csv"]].concat()));
+    let json_lines = stdout_of(&[&args[..], &["json"]].concat());
+    let objects: Vec<_> = json_lines.lines().map(json).collect();
+    assert_eq!((csv.len() - 1, objects.len()), (lines.len(), lines.len()));
+    assert_eq!(csv[0][..3], ["at_us", "event", "phase"]);
+    // A run of more than four seconds, with an event in nearly every interval of 100 ms.
+    assert!(lines.len() > 40, "{table}");
+    let mut last = 0;
+    for ((line, record), object) in lines.iter().zip(&csv[1..]).zip(&objects) {
+        let columns: Vec<&str> = line.split_whitespace().collect();
+        assert_eq!(columns[0].replace('.', "").parse::<u64>().ok(), object["at_us"].as_u64());
+        assert_eq!(columns[2], record[2]);
+        assert_eq!(Some(columns[3]), object["cwnd"].as_u64().map(|cwnd| cwnd.to_string()).as_deref());
+        let at_us = object["at_us"].as_u64().unwrap();
+        assert!(at_us >= last);
+        last = at_us;
+    }
+    assert_eq!(objects[0]["event"], "phase");
+    assert_eq!(objects[objects.len() - 1]["event"], "end");
+}
+
+#[test]
+fn arguments_out_of_range_name_the_option_and_the_range() {
+    for (args, option, allowed) in [
+        (&["--runs", "0"][..], "--runs", "1..=100000"),
+        (&["--runs", "100001"], "--runs", "1..=100000"),
+        (&["--runs", "-1"], "--runs", "1..=100000"),
+        (&["--runs", "many"], "--runs", "1..=100000"),
+        (&["--runs", "1.5"], "--runs", "1..=100000"),
+        (&["--jobs", "0"], "--jobs", "1..=1024"),
+        (&["--jobs", "1025"], "--jobs", "1..=1024"),
+        (&["--seed", "-1"], "--seed", "0..=18446744073709551615"),
+        (&["--seed", "18446744073709551616"], "--seed", "0..=18446744073709551615"),
+        (&["--format", "xml"], "--format", "table, csv, json"),
+        (&["list", "--format", "xml"], "--format", "table, csv, json"),
+        (&["--cc", "reno"], "--cc", "c4, cubic"),
+        (&["--cc", ""], "--cc", "c4, cubic"),
+        (&["--cc", "c4,C4"], "--cc", "c4, cubic"),
+        (&["--cc", "c4,c4"], "--cc", "each name once"),
+        (&["run", "alone", "--runs", "0"], "--runs", "1..=100000"),
+        (&["compare", "alone", "--cc", "c4"], "--cc", "two or more"),
+        (&["compare", "--jobs", "0"], "--jobs", "1..=1024"),
+        (&["trace", "alone", "--cc", "bbr"], "--cc", "c4, cubic"),
+        (&["trace", "alone", "--cc", "c4", "--interval-ms", "0"], "--interval-ms", "1..=60000"),
+        (&["trace", "alone", "--cc", "c4", "--interval-ms", "60001"], "--interval-ms", "1..=60000"),
+        (&["trace", "alone", "--cc", "c4", "--run", "100000"], "--run", "0..=99999"),
+        (&["trace", "alone", "--cc", "c4", "--seed", "x"], "--seed", "0..=18446744073709551615"),
+    ] {
+        let line = failure_of(args, 2);
+        assert!(line.contains(option) && line.contains(allowed), "{args:?}: {line}");
+    }
+}
+
+#[test]
+fn arguments_that_are_missing_or_unknown_are_named() {
+    for (args, named) in [
+        (&["run"][..], "<SCENARIO>"),
+        (&["trace", "alone"], "--cc"),
+        (&["trace", "--cc", "c4"], "<SCENARIO>"),
+        (&["trace", "alone", "blackhole", "--cc", "c4"], "blackhole"),
+        (&["--runs"], "--runs"),
+        (&["simulate"], "simulate"),
+        (&["--speed", "1"], "--speed"),
+        (&["run", "alone", "--runs", "1", "--runs", "2"], "--runs"),
+        (&["line\nbreak"], "line break"),
+    ] {
+        let line = failure_of(args, 2);
+        assert!(line.contains(named), "{args:?}: {line}");
+    }
+}
+
+#[test]
+fn unknown_scenarios_are_answered_with_those_that_there_are() {
+    for args in
+        [&["run", "nowhere"][..], &["compare", "alone", "nowhere"], &["trace", "nowhere", "--cc", "c4"]]
+    {
+        let line = failure_of(args, 2);
+        assert!(line.contains("nowhere") && line.contains("scenario"), "{line}");
+        assert!(BUILTIN.iter().all(|name| line.contains(name)), "{line}");
+    }
+    let line = failure_of(&["run", "alone", "blackhole", "alone"], 2);
+    assert!(line.contains("alone given twice"), "{line}");
+}
+
+#[test]
+fn files_that_cannot_be_read_are_named() {
+    let directory = env!("CARGO_TARGET_TMPDIR");
+    let missing = format!("{directory}/missing.toml");
+    let too_long = scenario_file("too_long.toml", &"#".repeat((1 << 20) + 1));
+    let binary = scenario_file("binary.toml", "");
+    std::fs::write(&binary, [0xff, 0xfe]).unwrap();
+    for (path, why) in [
+        (missing.as_str(), "cannot read"),
+        (directory, "cannot read"),
+        (&too_long, "0..=1048576 bytes"),
+        (&binary, "cannot read"),
+    ] {
+        let line = failure_of(&["run", path], 2);
+        assert!(line.contains(path) && line.contains(why), "{line}");
+    }
+}
+
+#[test]
+fn fields_of_files_that_are_refused_are_named_with_their_range() {
+    for (i, (line, other, field, allowed)) in [
+        ("rate_mbps = 8", "rate_mbps = -8", "link[0].rate_mbps", "0.001..=1000000 Mbit/s"),
+        ("rate_mbps = 8", "rate_mbps = 1_000_001", "link[0].rate_mbps", "0.001..=1000000 Mbit/s"),
+        ("rate_mbps = 8", "rate_mbps = nan", "link[0].rate_mbps", "0.001..=1000000 Mbit/s"),
+        ("rate_mbps = 8", "rate_mbps = 0", "link[0].rate_mbps", "0 for ever"),
+        ("rate_mbps = 8", "rate_mbps = \"8\"", "link[0].rate_mbps", "expected a number"),
+        ("rate_mbps = 8", "rate = 8", "link[0].rate", "`rate_mbps`"),
+        ("latency_ms = 10", "", "link[0]", "missing field `latency_ms`"),
+        ("size_bytes = 500_000", "size_bytes = 0", "transfer.size_bytes", "1..=100000000000 bytes"),
+        ("[transfer]", "[transfer", "line 7", "not TOML"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let path = scenario_file(&format!("refused_{i}.toml"), &SMALL.replace(line, other));
+        let message = failure_of(&["run", &path], 2);
+        assert!(message.contains(&format!("{path}: {field}: ")) && message.contains(allowed), "{message}");
+    }
+}
+
+#[test]
+fn a_run_that_cannot_end_stops_at_the_limit_of_virtual_time() {
+    // 500 000 bytes at 1 kbit/s would take more than an hour.
+    let slow = SMALL
+        .replace("rate_mbps = 8", "rate_mbps = 0.001")
+        .replace("[[link]]", "time_limit_ms = 60_000\n[[link]]");
+    let path = scenario_file("slow.toml", &slow);
+    let message = failure_of(&["run", &path, "--runs", "3"], 1);
+    assert!(message.contains("small") && message.contains("virtual-time limit of 60"), "{message}");
+    let trace = cc_sim(&["trace", &path, "--cc", "c4"]);
+    assert_eq!(trace.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&trace.stderr).contains("virtual-time limit of 60"));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_cc-sim"))
+        .args(["trace", "alone", "--cc", "c4", "--interval-ms", "1"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    // The pipe is closed after a line; the trace is far longer than what a pipe holds.
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.starts_with("# alone with c4"), "{line}");
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error() {
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_cc-sim")).arg("list").stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.starts_with("cc-sim: cannot write to stdout"), "{stderr}");
+}
+
+#[test]
+fn help_and_version_are_results() {
+    for args in [&["--help"][..], &["help"], &["run", "--help"], &["trace", "-h"]] {
+        let help = stdout_of(args);
+        assert!(help.contains("Usage: cc-sim"), "{help}");
+    }
+    assert_eq!(stdout_of(&["--version"]), format!("cc-sim {}\n", env!("CARGO_PKG_VERSION")));
+    let help = stdout_of(&["--help"]);
+    assert!(
+        ["--runs", "--seed", "--jobs", "--format", "--cc", "list", "run", "compare", "trace"]
+            .iter()
+            .all(|name| help.contains(name))
+    );
+}
