@@ -53,7 +53,6 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         let rate_sample = self.rate.finish_frame(now);
         self.bytes_in_flight =
             prior_bytes_in_flight.saturating_sub(tally.acked_bytes.saturating_add(tally.lost_bytes));
-        self.ring.settle();
         self.note_idle(now);
 
         // Everything but `lost` is the same in all calls: the state after the whole frame.
@@ -77,6 +76,7 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
             self.rate.on_app_limited(self.bytes_in_flight);
         }
         self.frame.clear();
+        self.ring.settle();
         self.trim(now);
         FrameReport {
             newly_acked: tally.acked_bytes,

@@ -194,7 +194,8 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         self.loss.deadline()
     }
 
-    /// The loss deadline has passed: declares lost what has become so. Harmless at any other time.
+    /// The loss deadline has passed: declares lost what has become so. Harmless at any other time between
+    /// frames; a frame whose parts have been given is finished with it.
     pub fn on_loss_timeout(&mut self, now: Instant) -> FrameReport {
         for space in SPACES {
             self.detect_losses(now, space);

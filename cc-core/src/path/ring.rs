@@ -71,12 +71,11 @@ impl<const N: usize> Ring<N> {
         Ok(number)
     }
 
-    /// Moves the mark of unsettled packets up. Packets marked by the current frame count as settled.
+    /// Moves the mark of unsettled packets up. What an open frame has marked is not settled.
     pub(super) fn settle(&mut self) {
-        while let Some(state) = self.state(self.unsettled) {
-            if state == State::Outstanding {
-                break;
-            }
+        while let Some(State::Acked | State::Lost | State::MarkedLate | State::Discarded) =
+            self.state(self.unsettled)
+        {
             self.unsettled = self.unsettled.saturating_add(1);
         }
     }
@@ -85,7 +84,12 @@ impl<const N: usize> Ring<N> {
     pub(super) fn trim(&mut self, lost_sent_before: Instant) {
         while self.front < self.unsettled {
             let Some(entry) = self.entries.front() else { break };
-            if entry.state() == State::Lost && entry.sent_at() >= lost_sent_before {
+            let is_kept = match entry.state() {
+                State::Lost => entry.sent_at() >= lost_sent_before,
+                State::MarkedLate => true,
+                _ => false,
+            };
+            if is_kept {
                 break;
             }
             self.pop_front();
