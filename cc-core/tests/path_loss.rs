@@ -1,0 +1,253 @@
+//! Loss detection by the path (RFC 9002 section 6.1) and persistent congestion (section 7.6).
+
+mod common;
+
+use cc_core::{
+    DiscardReason, Duration, FrameEnd, LossCause, LossDetection, OutgoingPacket, PacketSpace, Path,
+    PathConfig,
+};
+use common::{Call, Recorder, TestPath, ack, calls, in_space, ms, names, path, send, send_packet, span};
+
+fn detecting() -> TestPath {
+    let config = PathConfig { loss_detection: Some(LossDetection::default()), ..PathConfig::default() };
+    Path::new(Recorder::default(), config)
+}
+
+fn outstanding(path: &TestPath) -> Vec<u64> {
+    path.outstanding().map(|packet| packet.number).collect()
+}
+
+#[test]
+fn three_later_packets_acked_make_a_loss() {
+    let mut path = detecting();
+    send(&mut path, ms(0), 6);
+    calls(&mut path);
+    // 3 is acked: 0 is three before it (lost), 1 and 2 are not.
+    let report = ack(&mut path, ms(100), [3]);
+    assert_eq!((report.newly_lost, report.lost_span), (1_200, Some((0, 0))));
+    assert_eq!(outstanding(&path), [1, 2, 4, 5]);
+    assert_eq!(names(&calls(&mut path)), ["rtt", "loss", "ack"]);
+}
+
+#[test]
+fn the_rest_is_lost_nine_eighths_of_an_rtt_after_its_send() {
+    let mut path = detecting();
+    send(&mut path, ms(0), 1);
+    send(&mut path, ms(10), 1);
+    send(&mut path, ms(20), 1);
+    assert_eq!(path.loss_deadline(), None);
+    ack(&mut path, ms(120), [2]);
+    // RTT 100 ms: 9/8 * 100 = 112.5 ms. Packet 0 was sent at 0: lost at once; 1 at 10: due at 122.5 ms.
+    assert_eq!(outstanding(&path), [1]);
+    let deadline = ms(122).after(Duration::from_micros(500));
+    assert_eq!(path.loss_deadline(), Some(deadline));
+    calls(&mut path);
+    assert_eq!(path.on_loss_timeout(ms(122)).newly_lost, 0);
+    assert_eq!(calls(&mut path), []);
+    assert_eq!(path.on_loss_timeout(deadline).newly_lost, 1_200);
+    assert_eq!(path.loss_deadline(), None);
+    let recorded = calls(&mut path);
+    assert!(matches!(&recorded[..], [Call::Loss(_, loss)] if loss.cause == Some(LossCause::Timer)));
+}
+
+#[test]
+fn the_time_threshold_is_at_least_a_millisecond() {
+    let mut path = detecting();
+    send(&mut path, ms(0), 2);
+    let now = ms(0).after(Duration::from_micros(10));
+    ack(&mut path, now, [1]);
+    assert_eq!(path.loss_deadline(), Some(ms(1)));
+}
+
+#[test]
+fn packets_of_other_spaces_do_not_count() {
+    let mut path = detecting();
+    // 0 Handshake, 1 .. 5 Application, 6 Handshake.
+    send_packet(&mut path, in_space(PacketSpace::Handshake));
+    for _ in 0..5 {
+        send_packet(&mut path, in_space(PacketSpace::Application));
+    }
+    send_packet(&mut path, in_space(PacketSpace::Handshake));
+    let handshake = FrameEnd { space: PacketSpace::Handshake, ..FrameEnd::default() };
+    path.acked(6, None);
+    // 0 is one Handshake packet before 6; the Application packets between wait for an ack of their own.
+    assert_eq!(path.finish(ms(100), handshake).newly_lost, 0);
+    assert_eq!(outstanding(&path), [0, 1, 2, 3, 4, 5]);
+    // 4 is acked: 1 is three before it in its space.
+    assert_eq!(ack(&mut path, ms(101), [4]).lost_span, Some((1, 1)));
+    // 9/8 of 100 ms after the send of 0, its loss is due; so are those of 2 and 3 (RTT now 101, smoothed 100.1,
+    // 9/8 * 101 = 113.625 ms).
+    assert_eq!(path.loss_deadline(), Some(ms(112).after(Duration::from_micros(500))));
+    assert_eq!(path.on_loss_timeout(ms(114)).lost_span, Some((0, 3)));
+    assert_eq!(outstanding(&path), [5]);
+    path.discard_space(ms(114), PacketSpace::Handshake);
+    assert_eq!(path.loss_deadline(), None);
+}
+
+#[test]
+fn nothing_is_lost_beyond_the_largest_acked() {
+    let mut path = detecting();
+    send(&mut path, ms(0), 10);
+    ack(&mut path, ms(100), 0..5);
+    assert_eq!(path.on_loss_timeout(ms(100_000)).newly_lost, 0);
+    assert_eq!(outstanding(&path), [5, 6, 7, 8, 9]);
+    assert_eq!(path.loss_deadline(), None);
+}
+
+#[test]
+fn a_reordered_ack_of_a_declared_loss_is_late() {
+    let mut path = detecting();
+    send(&mut path, ms(0), 5);
+    ack(&mut path, ms(100), [4]);
+    assert_eq!(outstanding(&path), [2, 3]);
+    let report = ack(&mut path, ms(101), [0, 1, 2, 3]);
+    assert_eq!((report.newly_acked, report.late_acked), (2_400, 2_400));
+    assert_eq!(path.bytes_in_flight(), 0);
+}
+
+#[test]
+fn without_thresholds_the_stack_declares_losses() {
+    let mut path = path();
+    send(&mut path, ms(0), 10);
+    assert_eq!(ack(&mut path, ms(100), [9]).newly_lost, 0);
+    assert_eq!(path.loss_deadline(), None);
+    assert_eq!(path.on_loss_timeout(ms(10_000)).newly_lost, 0);
+}
+
+/// A path with one sample of 100 ms at 100 ms: persistent congestion takes more than
+/// (100 + 4 * 50 + 25) * 3 = 975 ms. The sample's packet is number 0.
+fn sampled() -> TestPath {
+    let mut path = path();
+    send(&mut path, ms(0), 1);
+    ack(&mut path, ms(100), [0]);
+    path
+}
+
+fn lose(path: &mut TestPath, now: cc_core::Instant, numbers: &[u64]) -> bool {
+    numbers.iter().for_each(|number| path.lost(*number));
+    calls(path);
+    let report = path.finish(now, FrameEnd { cause: LossCause::Timer, ..FrameEnd::default() });
+    for call in calls(path) {
+        if let Call::Loss(_, loss) = call {
+            assert_eq!(loss.persistent_congestion, report.persistent_congestion, "the same in every part");
+        }
+    }
+    report.persistent_congestion
+}
+
+#[test]
+fn losses_over_more_than_the_duration_are_persistent_congestion() {
+    // bugs.md C8 d) and e): no probe timeout is involved.
+    for (last, established) in [(1_085, false), (1_086, true)] {
+        let mut path = sampled();
+        for sent in [110, 400, 800, last] {
+            send(&mut path, ms(sent), 1);
+        }
+        assert_eq!(lose(&mut path, ms(1_500), &[1, 2, 3, 4]), established, "{last}");
+    }
+}
+
+#[test]
+fn packets_sent_before_the_first_rtt_sample_do_not_count() {
+    // bugs.md C8 a): sent(0,1); sent(1000,2,3); ack(1001,3) is the first sample; lost 1, 2.
+    let mut path = path();
+    send(&mut path, ms(0), 1);
+    send(&mut path, ms(1_000), 2);
+    path.lost(0);
+    path.lost(1);
+    let report = ack(&mut path, ms(1_001), [2]);
+    // smoothed 1 ms, rttvar 0.5: duration (1 + 2 + 25) * 3 = 84 ms, far below the span.
+    assert!(report.newly_lost == 2_400 && !report.persistent_congestion);
+}
+
+#[test]
+fn packets_that_are_not_ack_eliciting_are_no_ends() {
+    // bugs.md C8 b).
+    for (first, last) in [(false, true), (true, false)] {
+        let mut path = sampled();
+        let packet = OutgoingPacket::default();
+        send_packet(&mut path, OutgoingPacket { sent_at: ms(110), ack_eliciting: first, ..packet });
+        send_packet(&mut path, OutgoingPacket { sent_at: ms(600), ..packet });
+        send_packet(&mut path, OutgoingPacket { sent_at: ms(1_200), ack_eliciting: last, ..packet });
+        assert!(!lose(&mut path, ms(1_500), &[1, 2, 3]));
+    }
+}
+
+#[test]
+fn an_ack_in_between_prevents_it_in_whatever_space_and_whenever_it_came() {
+    // bugs.md C8 c).
+    for space in [PacketSpace::Handshake, PacketSpace::Application] {
+        for same_frame in [false, true] {
+            let mut path = sampled();
+            send(&mut path, ms(110), 1);
+            send_packet(&mut path, OutgoingPacket { sent_at: ms(600), ..in_space(space) });
+            send(&mut path, ms(2_110), 1);
+            path.acked(2, None);
+            if !same_frame {
+                path.finish(ms(700), FrameEnd { space, ..FrameEnd::default() });
+            }
+            assert!(!lose(&mut path, ms(3_000), &[1, 3]), "{space:?} {same_frame}");
+        }
+    }
+}
+
+#[test]
+fn losses_of_several_frames_make_one_period() {
+    let mut path = sampled();
+    for sent in [110, 400, 800, 1_200, 1_300] {
+        send(&mut path, ms(sent), 1);
+    }
+    assert!(!lose(&mut path, ms(1_400), &[1, 2]));
+    assert!(!lose(&mut path, ms(1_401), &[3]));
+    assert!(lose(&mut path, ms(1_402), &[4]));
+    // A period is used once: one more loss behind it does not collapse the window again.
+    assert!(!lose(&mut path, ms(1_403), &[5]));
+}
+
+#[test]
+fn losses_across_spaces_make_one_period() {
+    let mut path = sampled();
+    send_packet(&mut path, OutgoingPacket { sent_at: ms(110), ..in_space(PacketSpace::Handshake) });
+    send_packet(&mut path, OutgoingPacket { sent_at: ms(1_200), ..in_space(PacketSpace::Application) });
+    assert!(lose(&mut path, ms(2_000), &[1, 2]));
+}
+
+#[test]
+fn a_late_ack_inside_a_period_ends_it() {
+    let mut path = sampled();
+    for sent in [110, 400, 1_200] {
+        send(&mut path, ms(sent), 1);
+    }
+    assert!(!lose(&mut path, ms(450), &[1, 2]));
+    ack(&mut path, ms(460), [2]);
+    assert!(!lose(&mut path, ms(1_500), &[3]));
+}
+
+#[test]
+fn a_discarded_packet_neither_opens_nor_ends_a_period() {
+    let mut path = sampled();
+    for sent in [110, 400, 1_200] {
+        send(&mut path, ms(sent), 1);
+    }
+    path.discard(ms(450), 2, DiscardReason::MtuProbeLost);
+    assert!(lose(&mut path, ms(1_500), &[1, 3]));
+}
+
+#[test]
+fn the_period_of_one_long_blackout_is_found_with_detection_by_the_path() {
+    // One packet each 100 ms into a blackout, then one that arrives.
+    let mut path = detecting();
+    send(&mut path, ms(0), 1);
+    ack(&mut path, ms(100), [0]);
+    for n in 0..15 {
+        send(&mut path, ms(200 + 100 * n), 1);
+    }
+    calls(&mut path);
+    let report = ack(&mut path, ms(1_700), [15]);
+    // 1 .. 14 lost, the last sent at 1500: 1300 ms. The sample of 100 ms leaves smoothed at 100 and makes
+    // rttvar 37.5: (100 + 150 + 25) * 3 = 825 ms. Packet 14 was sent 200 ms ago, above 112.5 ms.
+    assert!(report.persistent_congestion);
+    assert_eq!(report.lost_span, Some((1, 14)));
+    assert_eq!(report.newly_lost, 14 * 1_200);
+    assert_eq!(span(100), report.rtt_sample.unwrap());
+}
