@@ -6,6 +6,17 @@
 //!
 //! `no_std`, no allocation, no `unsafe`, no panic: whatever a peer sends is clamped by the rules stated at each
 //! item. All arithmetic is on integers, so that decisions are the same bit for bit on every CPU.
+//!
+//! # Choices where the documents leave one
+//!
+//! - [`RttEstimator`]: `rttvar` uses the `smoothed_rtt` from before the sample (RFC 9002 appendix A.7, RFC 6298
+//!   section 2.3; section 5.3 can be read either way). Samples are at least 1 us.
+//! - [`DeliveryRate`]: the application-limited bubble is also gone once its flight is and nothing is in flight
+//!   (the draft waits for one more packet); a late ack lengthens it by what the loss had taken off.
+//! - [`PersistentCongestion`]: a period may be made of several loss events; [`Path`] uses it once.
+//! - [`Path`]: packets are counted for the packet threshold by entries of the ring, so that ACK-only packets do
+//!   not count; a late ack gives no RTT; a full ring is reported as an unknown limit, not as a full window;
+//!   idle time counts from when the flight became empty.
 #![no_std]
 #![deny(
     clippy::unwrap_used,
