@@ -47,8 +47,10 @@ mod path;
 mod persistent_congestion;
 mod rate;
 mod rtt;
+pub mod slow_start;
 mod snapshot;
 mod time;
+pub mod utilisation;
 
 pub use controller::CongestionController;
 pub use delivery_rate::DeliveryRate;
@@ -65,5 +67,7 @@ pub use path::{
 pub use persistent_congestion::PersistentCongestion;
 pub use rate::Rate;
 pub use rtt::{GRANULARITY, INITIAL_RTT, RttEstimator};
+pub use slow_start::{HyStartPlusPlus, SendMark, SendRound, SlowStart, SlowStartStep, StandardSlowStart};
 pub use snapshot::Snapshot;
 pub use time::{Duration, Instant, PeerInstant};
+pub use utilisation::{IncreaseRule, Utilisation, WindowGrowth};
