@@ -50,9 +50,9 @@ pub(crate) struct Slope {
 }
 
 impl Slope {
-    /// `numerator / denominator`; zero if the denominator is zero.
+    /// `numerator / denominator`, the denominator rounded up to a whole byte; zero if it is zero.
     pub(crate) fn new(numerator: FineBytes, denominator: FineBytes) -> Self {
-        let denominator = denominator.whole();
+        let denominator = denominator.0.div_ceil(1 << FRACTION_BITS);
         if numerator.0 == 0 || denominator == 0 {
             return Self::default();
         }

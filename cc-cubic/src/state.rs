@@ -146,3 +146,51 @@ fn share(bytes: u64, hundredths: u64, half: u64) -> u64 {
     let two_hundredths = hundredths.saturating_mul(2).saturating_add(half);
     bytes.saturating_mul(two_hundredths) / 200
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Phase, Signal, State};
+    use crate::bytes::FineBytes;
+    use crate::config::{Config, MAX_WINDOW, Settings};
+
+    fn state(cwnd: u64, w_max: u64) -> (State, Settings) {
+        let settings = Settings::new(&Config::default());
+        (State { cwnd: FineBytes::new(cwnd), w_max, ..State::initial(&settings) }, settings)
+    }
+
+    #[test]
+    fn fast_convergence_touches_w_max_only() {
+        // bugs.md C19: W_max = 9600 * 0.85 = 8160; cwnd = ssthresh = 9600 * 0.7 = 6720; cwnd_prior = 9600.
+        let (mut state, settings) = state(9_600, 14_400);
+        state.reduce(Signal::Loss, &settings);
+        assert_eq!((state.w_max, state.cwnd.whole(), state.ssthresh), (8_160, 6_720, 6_720));
+        assert_eq!(state.cwnd_prior, 9_600);
+        assert_eq!(state.phase, Phase::Recovery);
+    }
+
+    #[test]
+    fn a_mark_uses_its_own_factor_in_fast_convergence() {
+        // 9600 * (1 + 0.85) / 2 = 8880; 9600 * 0.85 = 8160.
+        let (mut state, settings) = state(9_600, 14_400);
+        state.reduce(Signal::Ce, &settings);
+        assert_eq!((state.w_max, state.cwnd.whole()), (8_880, 8_160));
+    }
+
+    #[test]
+    fn a_window_at_w_max_remembers_itself() {
+        // RFC 9438 section 4.7: only cwnd < W_max is lowered.
+        let (mut state, settings) = state(9_600, 9_600);
+        state.reduce(Signal::Loss, &settings);
+        assert_eq!(state.w_max, 9_600);
+    }
+
+    #[test]
+    fn large_windows_are_reduced_exactly() {
+        // bugs.md A6: the products pass 2^32 on the way.
+        for cwnd in [252_645_136, 613_566_757, 1 << 32, MAX_WINDOW] {
+            let (mut state, settings) = state(cwnd, 0);
+            state.reduce(Signal::Loss, &settings);
+            assert_eq!(state.cwnd.whole(), cwnd / 10 * 7 + cwnd % 10 * 7 / 10);
+        }
+    }
+}

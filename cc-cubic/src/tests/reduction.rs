@@ -1,0 +1,402 @@
+//! Reductions and recovery periods (RFC 9438 sections 4.6 to 4.8, RFC 9002 sections 7.3.2 and 7.6).
+
+use super::stack::{Frame, MSS, Part, Stack, ms};
+use crate::{Config, Cubic};
+use cc_core::{CongestionController, Duration, EcnEvent, LossEvent, LostPacket, PathState, SpuriousLoss};
+use std::vec;
+
+fn losing(numbers: impl IntoIterator<Item = u64>) -> Frame {
+    Frame { losses: numbers.into_iter().collect(), ..Frame::default() }
+}
+
+#[test]
+fn a_loss_reduces_the_window_to_seven_tenths() {
+    // RFC 9438 section 4.6: ssthresh = 0.7 * 12000 = 8400; cwnd_prior = W_max = 12000.
+    let mut stack = Stack::new();
+    stack.send(0, 10);
+    stack.frame(100, losing([1]));
+    assert_eq!(stack.cc.cwnd(), 8_400);
+    assert_eq!(stack.cc.ssthresh(), Some(8_400));
+    assert_eq!(stack.cc.cwnd_prior(), 12_000);
+    assert_eq!(stack.cc.w_max(), 12_000);
+    assert!(stack.cc.in_recovery());
+    assert_eq!(stack.cc.snapshot().phase, "recovery");
+}
+
+#[test]
+fn fast_convergence_lowers_w_max_and_not_the_window() {
+    // C19, RFC 9438 sections 4.6 and 4.7, in two losses: W_max 14400, cwnd 14400 * 0.7 = 10080; then
+    // W_max = 10080 * (1 + 0.7) / 2 = 8568 and cwnd = ssthresh = 10080 * 0.7 = 7056.
+    let mut stack = Stack::with(&Config { initial_window: Some(14_400), ..Config::default() });
+    stack.send(0, 12);
+    stack.frame(100, losing([1]));
+    assert_eq!((stack.cc.w_max(), stack.cc.cwnd()), (14_400, 10_080));
+    stack.send(101, 1);
+    stack.frame(201, losing([13]));
+    assert_eq!((stack.cc.w_max(), stack.cc.cwnd()), (8_568, 7_056));
+    assert_eq!(stack.cc.ssthresh(), Some(7_056));
+}
+
+#[test]
+fn without_fast_convergence_w_max_is_the_window() {
+    let config = Config { initial_window: Some(14_400), fast_convergence: false, ..Config::default() };
+    let mut stack = Stack::with(&config);
+    stack.send(0, 12);
+    stack.frame(100, losing([1]));
+    stack.send(101, 1);
+    stack.frame(201, losing([13]));
+    assert_eq!((stack.cc.w_max(), stack.cc.cwnd()), (10_080, 7_056));
+}
+
+#[test]
+fn k_follows_from_the_lowered_w_max() {
+    // RFC 9438 section 4.2: W_max 8568, cwnd 7056: 1512 B = 1.26 segments; cube root of 1.26 / 0.4 = 3.15 is
+    // 1.46593993 s (1.46593993^3 = 3.1503).
+    let mut stack = Stack::with(&Config { initial_window: Some(14_400), ..Config::default() });
+    stack.send(0, 12);
+    stack.frame(100, losing([1]));
+    stack.send(101, 1);
+    stack.frame(201, losing([13]));
+    stack.send(202, 1);
+    stack.ack(302, 14..=14);
+    let k = stack.cc.k().unwrap().as_nanos() as f64 * 1e-9;
+    approx::assert_relative_eq!(k * k * k, 3.15, max_relative = 1e-6);
+}
+
+#[test]
+fn losses_of_one_flight_reduce_once() {
+    // C1: packet 4 was sent before the period; packet 12 after it.
+    for knows_numbers in [true, false] {
+        let mut stack = Stack::new();
+        stack.knows_numbers = knows_numbers;
+        stack.send(0, 10);
+        stack.frame(100, losing([1]));
+        stack.frame(101, losing([2]));
+        stack.frame(102, losing([3]));
+        assert_eq!(stack.cc.cwnd(), 8_400);
+        stack.send(103, 1);
+        stack.ack(203, 11..=11);
+        let after_recovery = stack.cc.cwnd();
+        stack.frame(204, losing([4]));
+        assert_eq!(stack.cc.cwnd(), after_recovery);
+        assert_eq!(stack.cc.snapshot().congestion_events, 1);
+        stack.send(210, 4);
+        stack.frame(330, losing([12]));
+        assert_eq!(stack.cc.snapshot().congestion_events, 2);
+        assert_eq!(stack.cc.cwnd(), after_recovery * 7 / 10);
+    }
+}
+
+#[test]
+fn a_loss_of_packets_sent_at_the_time_of_construction_counts() {
+    // C3: the period must not start at construction.
+    let mut stack = Stack::new();
+    stack.knows_numbers = false;
+    stack.send(0, 10);
+    stack.frame(100, Frame { acks: (4..=10).collect(), losses: vec![1], ..Frame::default() });
+    assert_eq!(stack.cc.snapshot().congestion_events, 1);
+}
+
+#[test]
+fn one_frame_gives_one_reduction_whatever_the_order_of_calls() {
+    // C5 and D2: the frame leaves recovery by packet 23 and declares lost 12, sent before the period.
+    let orders = [
+        [Part::Ecn, Part::Rtt, Part::Losses, Part::Acks],
+        [Part::Acks, Part::Rtt, Part::Losses, Part::Ecn],
+        [Part::Losses, Part::Acks, Part::Ecn, Part::Rtt],
+    ];
+    for knows_numbers in [true, false] {
+        for order in orders {
+            let mut stack = Stack::with(&Config { initial_window: Some(24_000), ..Config::default() });
+            stack.knows_numbers = knows_numbers;
+            stack.send(0, 10);
+            stack.send(90, 9);
+            stack.frame(100, losing([1]));
+            assert_eq!(stack.cc.cwnd(), 16_800);
+            stack.send(110, 4);
+            stack.frame(210, Frame { acks: vec![23], losses: vec![12], order, ..Frame::default() });
+            assert!(!stack.cc.in_recovery(), "{order:?}");
+            assert_eq!(stack.cc.snapshot().congestion_events, 1, "{order:?}");
+            // At most one packet's worth of growth at half speed.
+            assert!((16_800..=16_800 + MSS / 2).contains(&stack.cc.cwnd()), "{order:?}");
+        }
+    }
+}
+
+#[test]
+fn a_late_loss_after_recovery_does_not_start_another() {
+    // C18.
+    let mut stack = Stack::new();
+    stack.send(0, 10);
+    stack.frame(100, losing([1]));
+    stack.send(101, 1);
+    stack.ack(201, 11..=11);
+    assert!(!stack.cc.in_recovery());
+    stack.frame(202, losing([2]));
+    assert!(!stack.cc.in_recovery());
+    assert_eq!(stack.cc.snapshot().congestion_events, 1);
+}
+
+#[test]
+fn acks_of_packets_sent_before_the_reduction_neither_grow_nor_end_recovery() {
+    // RFC 9002 appendix B.5.
+    let mut stack = Stack::new();
+    stack.send(0, 10);
+    stack.frame(100, losing([1]));
+    stack.ack(101, 2..=10);
+    assert_eq!(stack.cc.cwnd(), 8_400);
+    assert!(stack.cc.in_recovery());
+}
+
+#[test]
+fn an_ack_of_nothing_changes_nothing() {
+    // C15.
+    let mut stack = Stack::new();
+    stack.send(0, 10);
+    stack.frame(100, losing([1]));
+    let before = std::format!("{:?}", stack.cc);
+    let path = stack.path(ms(150));
+    let packets = [cc_core::AckedPacket::default()];
+    for packets in [&[][..], &packets[..]] {
+        stack.cc.on_ack(
+            &path,
+            &cc_core::AckEvent {
+                packets,
+                last: true,
+                rate_sample: None,
+                limited_by: cc_core::SendLimit::Cwnd,
+                max_bytes_in_flight: 12_000,
+                app_limited_at: None,
+                newest_data_sent_at: None,
+            },
+        );
+    }
+    assert_eq!(std::format!("{:?}", stack.cc), before);
+}
+
+#[test]
+fn one_packet_may_be_sent_beyond_the_window_after_a_reduction() {
+    // RFC 9002 section 7.3.2; C16: the window alone would forbid it.
+    let mut stack = Stack::new();
+    assert!(!stack.cc.may_send_beyond_cwnd());
+    stack.fill(0);
+    stack.frame(100, losing([1]));
+    assert!(stack.in_flight() > stack.cc.cwnd());
+    assert!(stack.cc.may_send_beyond_cwnd());
+    stack.send(100, 1);
+    assert!(!stack.cc.may_send_beyond_cwnd());
+    // The next losses of the same flight do not allow another one.
+    stack.frame(101, losing([2]));
+    assert!(!stack.cc.may_send_beyond_cwnd());
+}
+
+#[test]
+fn the_window_never_falls_below_two_datagrams() {
+    // C17: 40 separate loss epochs; A4: W_max then equals the window, and K is 0.
+    let mut stack = Stack::new();
+    let mut now = 0;
+    for _ in 0..40 {
+        let sent = stack.send(now, 1);
+        now += 100;
+        stack.frame(now, losing(sent));
+        assert!(stack.cc.cwnd() >= 2 * MSS);
+        now += 1;
+    }
+    assert_eq!(stack.cc.cwnd(), 2 * MSS);
+    assert_eq!(stack.cc.snapshot().congestion_events, 40);
+    let sent = stack.send(now, 1);
+    stack.ack(now + 100, sent);
+    assert_eq!(stack.cc.k(), Some(Duration::ZERO));
+    assert!(stack.cc.cwnd() >= 2 * MSS);
+}
+
+#[test]
+fn persistent_congestion_goes_back_to_two_datagrams_and_slow_start() {
+    // C7, RFC 9002 section 7.6.2; RFC 9438 section 4.8: ssthresh = 0.7 * 12000 = 8400.
+    let mut stack = Stack::new();
+    stack.send(0, 10);
+    stack.frame(2_000, Frame { losses: (1..=10).collect(), persistent: true, ..Frame::default() });
+    assert_eq!(stack.cc.cwnd(), 2_400);
+    assert_eq!(stack.cc.ssthresh(), Some(8_400));
+    assert_eq!(stack.cc.snapshot().phase, "slow_start");
+    // Slow start up to the threshold: 2400 + 2400, then + 4800 would pass 8400.
+    let sent = stack.send(2_001, 2);
+    stack.ack(2_101, sent);
+    assert_eq!(stack.cc.cwnd(), 4_800);
+    let sent = stack.send(2_102, 4);
+    stack.ack(2_202, sent);
+    // 3600 of the 4800 bytes reach the threshold; the other 1200 belong to congestion avoidance.
+    assert!((8_400..8_400 + 600).contains(&stack.cc.cwnd()), "{}", stack.cc.cwnd());
+    // RFC 9438 section 4.8: K = 0, W_max and W_est the window at the beginning of the stage.
+    assert_eq!(stack.cc.snapshot().phase, "congestion_avoidance");
+    assert_eq!(stack.cc.k(), Some(Duration::ZERO));
+    assert_eq!(stack.cc.w_max(), 8_400);
+}
+
+#[test]
+fn persistent_congestion_found_after_the_first_losses_keeps_their_threshold() {
+    // C14: the threshold is set once for one event.
+    let mut stack = Stack::new();
+    stack.send(0, 10);
+    stack.frame(100, losing([1]));
+    assert_eq!(stack.cc.ssthresh(), Some(8_400));
+    for at in [1_000, 2_000, 4_000, 8_000] {
+        let losses = vec![2 + at / 2_000];
+        stack.frame(at, Frame { losses, persistent: true, ..Frame::default() });
+        assert_eq!(stack.cc.cwnd(), 2_400);
+        assert_eq!(stack.cc.ssthresh(), Some(8_400));
+    }
+    assert_eq!(stack.cc.snapshot().congestion_events, 1);
+}
+
+#[test]
+fn lost_packets_alone_are_no_persistent_congestion() {
+    // C8: the stack judges (send times, RTT sample, acks in between); the controller must not guess from a long gap.
+    let mut stack = Stack::new();
+    stack.send(0, 1);
+    stack.send(60_000, 1);
+    stack.frame(120_000, losing([1, 2]));
+    assert_eq!(stack.cc.cwnd(), 8_400);
+    assert!(stack.cc.in_recovery());
+}
+
+#[test]
+fn a_probe_timeout_alone_is_no_event() {
+    // C14, RFC 9002 section 7.5: probes are sent, nothing is declared lost.
+    let mut stack = Stack::new();
+    stack.fill(0);
+    for at in [1_000, 2_000, 4_000, 8_000] {
+        stack.send(at, 1);
+        assert_eq!(stack.cc.cwnd(), 12_000);
+    }
+    assert_eq!(stack.cc.ssthresh(), None);
+}
+
+#[test]
+fn losses_of_nothing_in_flight_and_of_mtu_probes_are_no_congestion() {
+    // C9, RFC 9000 section 14.4, RFC 9002 section 7.4.
+    let mut stack = Stack::new();
+    stack.send(0, 10);
+    let path = stack.path(ms(100));
+    let packet = LostPacket { number: Some(11), bytes: 0, ..LostPacket::default() };
+    let loss = LossEvent { packets: &[packet], last: true, persistent_congestion: true, cause: None };
+    stack.cc.on_loss(&path, &loss);
+    stack.cc.on_discarded(&path, 1_450, cc_core::DiscardReason::MtuProbeLost);
+    assert_eq!(stack.cc.cwnd(), 12_000);
+    assert_eq!(stack.cc.ssthresh(), None);
+}
+
+#[test]
+fn a_ce_mark_reduces_to_85_hundredths() {
+    // RFC 8511 section 3: 0.85 * 12000 = 10200. Without ABE 0.7 * 12000 = 8400.
+    for (abe, expected) in [(true, 10_200), (false, 8_400)] {
+        let mut stack = Stack::with(&Config { abe, ..Config::default() });
+        stack.send(0, 10);
+        stack.frame(100, Frame { acks: vec![1], ce: 1, ..Frame::default() });
+        assert_eq!(stack.cc.cwnd(), expected);
+        assert_eq!(stack.cc.w_max(), 12_000);
+    }
+}
+
+#[test]
+fn ce_marks_of_one_flight_reduce_once() {
+    // D1: the reference is the largest acked packet.
+    for knows_numbers in [true, false] {
+        let mut stack = Stack::new();
+        stack.knows_numbers = knows_numbers;
+        stack.send(0, 10);
+        stack.frame(100, Frame { acks: (1..=3).collect(), ce: 1, ..Frame::default() });
+        stack.frame(105, Frame { acks: (4..=6).collect(), ce: 2, ..Frame::default() });
+        stack.frame(110, Frame { acks: (7..=10).collect(), ce: 3, ..Frame::default() });
+        assert_eq!(stack.cc.cwnd(), 10_200);
+        stack.send(111, 6);
+        stack.frame(215, Frame { acks: (11..=13).collect(), ce: 1, ..Frame::default() });
+        assert_eq!(stack.cc.snapshot().congestion_events, 2);
+    }
+}
+
+#[test]
+fn more_marks_than_packets_acked_are_clamped() {
+    // D4: 50 marks with none newly acked are no mark; 50 with 3 are one event.
+    let mut stack = Stack::new();
+    stack.send(0, 10);
+    let path = stack.path(ms(100));
+    let ecn = EcnEvent { ce: 50, newly_acked: Some(0), largest_acked: Some(3), ..EcnEvent::default() };
+    stack.cc.on_ecn(&path, &ecn);
+    assert_eq!(stack.cc.cwnd(), 12_000);
+    stack.cc.on_ecn(&path, &EcnEvent { newly_acked: Some(3), ..ecn });
+    assert_eq!(stack.cc.cwnd(), 10_200);
+}
+
+#[test]
+fn a_mark_and_a_loss_of_one_frame_give_the_reduction_of_the_loss() {
+    // D2: 0.7 * 12000, whichever comes first; K and W_max as for the loss alone.
+    let orders =
+        [[Part::Ecn, Part::Rtt, Part::Losses, Part::Acks], [Part::Losses, Part::Rtt, Part::Ecn, Part::Acks]];
+    for order in orders {
+        let mut stack = Stack::new();
+        stack.send(0, 10);
+        stack.frame(
+            100,
+            Frame { acks: (4..=10).collect(), losses: vec![1], ce: 1, order, ..Frame::default() },
+        );
+        assert_eq!(stack.cc.cwnd(), 8_400, "{order:?}");
+        assert_eq!(stack.cc.w_max(), 12_000);
+        assert_eq!(stack.cc.snapshot().congestion_events, 1);
+    }
+}
+
+#[test]
+fn a_loss_after_the_recovery_that_a_mark_opened_still_deepens_it_once() {
+    let mut stack = Stack::new();
+    stack.send(0, 10);
+    stack.frame(100, Frame { acks: vec![1], ce: 1, ..Frame::default() });
+    stack.send(101, 1);
+    stack.ack(201, 11..=11);
+    assert!(!stack.cc.in_recovery());
+    stack.frame(202, losing([2]));
+    assert_eq!(stack.cc.cwnd(), 8_400);
+    assert!(!stack.cc.in_recovery());
+    stack.frame(203, losing([3]));
+    assert_eq!(stack.cc.cwnd(), 8_400);
+    assert_eq!(stack.cc.snapshot().congestion_events, 1);
+}
+
+#[test]
+fn a_loss_older_than_the_marked_flight_does_not_deepen() {
+    let mut stack = Stack::new();
+    stack.send(0, 10);
+    stack.frame(100, losing([1]));
+    stack.send(101, 6);
+    stack.frame(201, Frame { acks: vec![11], ce: 1, ..Frame::default() });
+    let after_mark = stack.cc.cwnd();
+    stack.frame(202, losing([2]));
+    assert_eq!(stack.cc.cwnd(), after_mark);
+}
+
+#[test]
+fn two_controllers_share_nothing() {
+    // F6: clone, then diverge.
+    let mut stack = Stack::new();
+    stack.send(0, 10);
+    let other = stack.clone();
+    stack.frame(100, losing([1]));
+    assert_eq!(stack.cc.cwnd(), 8_400);
+    assert_eq!(other.cc.cwnd(), 12_000);
+}
+
+#[test]
+fn events_of_unknown_packets_are_tolerated() {
+    // C13 and F11: unknown numbers, the same packet lost twice, then acked twice.
+    let mut cubic = Cubic::new(&Config::default());
+    let path = PathState { now: ms(100), ..PathState::default() };
+    let packet = LostPacket { number: Some(u64::MAX), bytes: u64::MAX, ..LostPacket::default() };
+    let loss =
+        LossEvent { packets: &[packet, packet], last: true, persistent_congestion: false, cause: None };
+    cubic.on_loss(&path, &loss);
+    cubic.on_loss(&path, &loss);
+    let spurious = SpuriousLoss::Packet { number: Some(7), sent_at: ms(0), bytes: u64::MAX };
+    cubic.on_spurious_loss(&path, &spurious);
+    cubic.on_spurious_loss(&path, &spurious);
+    assert!(cubic.cwnd() >= 2_400);
+}

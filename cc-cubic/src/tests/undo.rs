@@ -1,0 +1,181 @@
+//! Undo of spurious losses (RFC 9438 section 4.9.2).
+
+use super::stack::{Frame, Part, Stack};
+use crate::Config;
+use cc_core::{CongestionController, SpuriousLoss};
+use std::vec;
+
+fn losing(numbers: impl IntoIterator<Item = u64>) -> Frame {
+    Frame { losses: numbers.into_iter().collect(), ..Frame::default() }
+}
+
+#[test]
+fn a_loss_that_was_none_is_undone() {
+    let mut stack = Stack::new();
+    stack.send(0, 10);
+    stack.frame(100, losing([3]));
+    assert_eq!(stack.cc.cwnd(), 8_400);
+    stack.ack(120, 3..=3);
+    assert_eq!(stack.cc.cwnd(), 12_000);
+    assert_eq!(stack.cc.ssthresh(), None);
+    assert_eq!(stack.cc.w_max(), 0);
+    assert_eq!(stack.cc.snapshot().phase, "slow_start");
+    assert!(!stack.cc.may_send_beyond_cwnd());
+}
+
+#[test]
+fn all_packets_that_the_period_declared_lost_must_have_arrived() {
+    let mut stack = Stack::new();
+    stack.send(0, 10);
+    stack.frame(100, losing([1, 2]));
+    stack.frame(101, losing([3]));
+    stack.ack(120, 1..=2);
+    assert_eq!(stack.cc.cwnd(), 8_400);
+    stack.ack(121, 3..=3);
+    assert_eq!(stack.cc.cwnd(), 12_000);
+}
+
+#[test]
+fn really_lost_packets_keep_the_window_reduced() {
+    // C11: 30 round trips, in each of which exactly one packet is really lost and the others arrive.
+    let mut stack = Stack::with(&Config { initial_window: Some(120_000), ..Config::default() });
+    let mut now = 0;
+    let mut previous = stack.cc.cwnd();
+    for _ in 0..30 {
+        let sent = stack.fill(now);
+        now += 100;
+        stack.frame(now, losing([*sent.start()]));
+        let reduced = stack.cc.cwnd();
+        assert!(reduced == previous * 7 / 10 || reduced == 2_400);
+        stack.ack(now + 1, *sent.start() + 1..=*sent.end());
+        assert_eq!(stack.cc.cwnd(), reduced);
+        previous = reduced;
+        now += 2;
+    }
+    assert_eq!(previous, 2_400);
+}
+
+#[test]
+fn a_packet_of_an_earlier_period_does_not_undo_the_present_one() {
+    let mut stack = Stack::new();
+    stack.send(0, 10);
+    stack.frame(100, losing([1]));
+    stack.send(101, 1);
+    stack.frame(201, losing([11]));
+    let twice_reduced = stack.cc.cwnd();
+    stack.ack(202, 1..=1);
+    assert_eq!(stack.cc.cwnd(), twice_reduced);
+    // The packet of the present period does: back to the window after the first reduction.
+    stack.ack(203, 11..=11);
+    assert_eq!(stack.cc.cwnd(), 8_400);
+}
+
+#[test]
+fn after_the_undo_a_real_loss_of_the_same_flight_counts() {
+    let mut stack = Stack::new();
+    stack.send(0, 10);
+    stack.frame(100, losing([1]));
+    stack.ack(110, 1..=1);
+    assert_eq!(stack.cc.cwnd(), 12_000);
+    stack.frame(120, losing([2]));
+    assert_eq!(stack.cc.cwnd(), 8_400);
+}
+
+#[test]
+fn the_stage_goes_on_where_it_was() {
+    // Undo of cwnd, cwnd_prior, ssthresh, W_max, K, t_epoch and W_est.
+    let mut stack = Stack::in_avoidance(84_000, 100, 1_000);
+    for round in 1..=5 {
+        stack.fill(1_000 + round * 100);
+        stack.greedy_round(1_100 + round * 100, 50, 1);
+    }
+    let before = stack.clone();
+    let lost = stack.next() - 5;
+    stack.frame(1_650, losing([lost]));
+    assert_eq!(stack.cc.cwnd(), before.cc.cwnd() * 7 / 10);
+    stack.ack(1_660, lost..=lost);
+    assert_eq!(stack.cc.cwnd(), before.cc.cwnd());
+    assert_eq!(stack.cc.cwnd_prior(), before.cc.cwnd_prior());
+    assert_eq!(stack.cc.ssthresh(), before.cc.ssthresh());
+    assert_eq!(stack.cc.w_max(), before.cc.w_max());
+    assert_eq!(stack.cc.k(), before.cc.k());
+    assert_eq!(stack.cc.epoch(), before.cc.epoch());
+    assert_eq!(stack.cc.w_est(), before.cc.w_est());
+}
+
+#[test]
+fn a_window_that_has_outgrown_cwnd_prior_is_kept() {
+    // Section 4.9.2: only if cwnd < cwnd_prior. At the minimum window the reduction is none: 2400 is 2400.
+    let mut stack = Stack::with(&Config { initial_window: Some(2_400), ..Config::default() });
+    stack.send(0, 2);
+    stack.frame(100, losing([1]));
+    assert_eq!(stack.cc.cwnd(), 2_400);
+    stack.ack(101, 1..=1);
+    assert_eq!(stack.cc.ssthresh(), Some(2_400));
+}
+
+#[test]
+fn a_reduction_for_a_mark_is_never_undone() {
+    // D5: CE at 100; a packet declared lost earlier is acked at 150.
+    let mut stack = Stack::new();
+    stack.send(0, 10);
+    stack.frame(100, Frame { acks: vec![4], ce: 1, ..Frame::default() });
+    assert_eq!(stack.cc.cwnd(), 10_200);
+    stack.cc.on_spurious_loss(&stack.path(super::stack::ms(150)), &SpuriousLoss::All);
+    assert_eq!(stack.cc.cwnd(), 10_200);
+}
+
+#[test]
+fn undoing_a_loss_in_a_marked_period_restores_the_window_that_the_mark_left() {
+    // 12000 -> 10200 (CE) -> 8400 (loss) -> 10200 (undo).
+    let mut stack = Stack::new();
+    stack.send(0, 10);
+    stack.frame(100, Frame { acks: vec![4], losses: vec![1], ce: 1, ..Frame::default() });
+    assert_eq!(stack.cc.cwnd(), 8_400);
+    stack.ack(150, 1..=1);
+    assert_eq!(stack.cc.cwnd(), 10_200);
+    assert_eq!(stack.cc.ssthresh(), Some(10_200));
+}
+
+#[test]
+fn undoing_a_loss_leaves_the_reduction_for_a_mark_in_the_same_period() {
+    // The loss came first, so the mark changed nothing then: 12000 -> 8400 -> 0.85 * 12000 = 10200.
+    let order = [Part::Losses, Part::Rtt, Part::Ecn, Part::Acks];
+    let mut stack = Stack::new();
+    stack.send(0, 10);
+    stack.frame(100, Frame { acks: vec![4], losses: vec![1], ce: 1, order, ..Frame::default() });
+    assert_eq!(stack.cc.cwnd(), 8_400);
+    stack.ack(150, 1..=1);
+    assert_eq!(stack.cc.cwnd(), 10_200);
+    assert!(stack.cc.in_recovery());
+    // A real loss of the flight then deepens the reduction again, from the window before the period.
+    stack.frame(160, losing([2]));
+    assert_eq!(stack.cc.cwnd(), 8_400);
+}
+
+#[test]
+fn persistent_congestion_is_never_undone() {
+    let mut stack = Stack::new();
+    stack.send(0, 10);
+    stack.frame(2_000, Frame { losses: (1..=10).collect(), persistent: true, ..Frame::default() });
+    stack.ack(2_100, 1..=10);
+    assert_eq!(stack.cc.cwnd(), 2_400);
+}
+
+#[test]
+fn undo_can_be_switched_off() {
+    let mut stack = Stack::with(&Config { undo_spurious: false, ..Config::default() });
+    stack.send(0, 10);
+    stack.frame(100, losing([3]));
+    stack.ack(120, 3..=3);
+    assert_eq!(stack.cc.cwnd(), 8_400);
+}
+
+#[test]
+fn a_stack_that_only_says_all_undoes_at_once() {
+    let mut stack = Stack::new();
+    stack.send(0, 10);
+    stack.frame(100, losing([1, 2, 3]));
+    stack.cc.on_spurious_loss(&stack.path(super::stack::ms(110)), &SpuriousLoss::All);
+    assert_eq!(stack.cc.cwnd(), 12_000);
+}
