@@ -23,8 +23,10 @@ pub struct Limit {
 const CLIENT_INITIAL_BYTES: u64 = 1_252;
 /// The two datagrams of the server's handshake flight with the certificate of those runs.
 const SERVER_FLIGHT_BYTES: [u64; 2] = [1_252, 511];
-/// The client's answer: an ACK, then the end of the handshake together with the request.
-const CLIENT_REQUEST_BYTES: [u64; 2] = [53, 715];
+/// The client's answers to the two: an ACK, and the end of the handshake together with the request.
+const CLIENT_ANSWER_BYTES: [u64; 2] = [53, 715];
+/// CONNECTION_CLOSE of the client and of the server.
+const CLOSE_BYTES: [u64; 2] = [41, 32];
 
 /// The limit of `scenario`; `None` if even the ideal sender would not be done at the time limit.
 #[must_use]
@@ -34,13 +36,10 @@ pub fn physical_limit(scenario: &Scenario) -> Option<Limit> {
     let mut up = Lane::new(&scenario.link, |state| state.up_bps, scenario.time_limit_us);
 
     let hello_us = up.send(scenario.transfer.start_us, CLIENT_INITIAL_BYTES, 1)?;
-    let mut flight_us = hello_us;
-    for bytes in SERVER_FLIGHT_BYTES {
-        flight_us = down.send(hello_us, bytes, 1)?;
-    }
-    let mut request_us = flight_us;
-    for bytes in CLIENT_REQUEST_BYTES {
-        request_us = up.send(flight_us, bytes, 1)?;
+    let mut request_us = hello_us;
+    for (flight, answer) in SERVER_FLIGHT_BYTES.into_iter().zip(CLIENT_ANSWER_BYTES) {
+        let flight_us = down.send(hello_us, flight, 1)?;
+        request_us = up.send(flight_us, answer, 1)?;
     }
 
     let payload = endpoint.mtu.saturating_sub(endpoint.overhead).max(1);
@@ -53,8 +52,9 @@ pub fn physical_limit(scenario: &Scenario) -> Option<Limit> {
         last_byte_us = down.send(request_us, rest.saturating_add(endpoint.overhead), 1)?;
     }
 
-    let close_us = up.send(last_byte_us, endpoint.ack_size, 1)?;
-    let completion_us = down.send(close_us, endpoint.ack_size, 1)?;
+    let [close, answer] = CLOSE_BYTES;
+    let close_us = up.send(last_byte_us, close, 1)?;
+    let completion_us = down.send(close_us, answer, 1)?;
     Some(Limit { request_us, last_byte_us, completion_us })
 }
 
@@ -135,8 +135,9 @@ fn service_time_us(rate_bps: u64, bytes: u64) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::{Limit, physical_limit};
-    use crate::scenario::{Endpoint, builtin};
+    use crate::scenario::{Endpoint, builtin, builtin_names};
     use crate::scenario::{Jitter, LinkState, LinkTimeline, QueueLimit, Scenario, Transfer};
+    use crate::{Algorithm, simulate};
 
     /// 8 Mbit/s: a microsecond a byte.
     const BYTE_A_MICROSECOND: u64 = 8_000_000;
@@ -158,16 +159,16 @@ mod tests {
         }
     }
 
-    // At a microsecond a byte and 10 ms one way: client 1252 + 10000 = 11252; server + 1252 + 511 + 10000 = 23015;
-    // client + 53 + 715 + 10000 = 33783.
-    const REQUEST_US: u64 = 33_783;
+    // At a microsecond a byte and 10 ms one way: client 1252 + 10000 = 11252; server + 1252 + 511 + 10000 = 23015 (the
+    // client's ACK of the first part is out by then); client + 715 + 10000 = 33730.
+    const REQUEST_US: u64 = 33_730;
 
     #[test]
     fn a_constant_link_costs_three_round_trips_and_the_serialisation() {
         let limit = physical_limit(&scenario(vec![state(None, BYTE_A_MICROSECOND, 10_000)], false, 3_000));
-        // 3000 bytes are two datagrams of 1440 (1406 each) and one of 188 + 34: 33783 + 2880 + 222 + 10000 = 46885.
-        // Two closes of 55 bytes: + 2 * (55 + 10000).
-        let expected = Limit { request_us: REQUEST_US, last_byte_us: 46_885, completion_us: 66_995 };
+        // 3000 bytes are two datagrams of 1440 (1406 each) and one of 188 + 34: 33730 + 2880 + 222 + 10000 = 46832.
+        // The closes of 41 and 32 bytes: + 41 + 10000 + 32 + 10000.
+        let expected = Limit { request_us: REQUEST_US, last_byte_us: 46_832, completion_us: 66_905 };
         assert_eq!(limit, Some(expected));
     }
 
@@ -175,12 +176,12 @@ mod tests {
     fn the_start_of_the_transfer_counts() {
         let mut later = scenario(vec![state(None, BYTE_A_MICROSECOND, 10_000)], false, 3_000);
         later.transfer.start_us = 500_000;
-        assert_eq!(physical_limit(&later).map(|limit| limit.completion_us), Some(566_995));
+        assert_eq!(physical_limit(&later).map(|limit| limit.completion_us), Some(566_905));
     }
 
     #[test]
     fn a_change_of_rate_serialises_the_packet_in_service_again() {
-        // 100 datagrams of 1440 from 33783 on. At 40000 us four are through (33783 + 4 * 1440 = 39543); the other 96
+        // 100 datagrams of 1440 from 33730 on. At 40000 us four are through (33730 + 4 * 1440 = 39490); the other 96
         // take 720 us each at twice the rate: 40000 + 96 * 720 + 10000 = 119120.
         let states = vec![
             state(Some(40_000), BYTE_A_MICROSECOND, 10_000),
@@ -188,28 +189,48 @@ mod tests {
         ];
         let limit = physical_limit(&scenario(states, false, 140_600)).unwrap();
         assert_eq!(limit.last_byte_us, 119_120);
-        // 55 bytes take 27 us (27.5 rounded down) at 16 Mbit/s.
-        assert_eq!(limit.completion_us, 119_120 + 2 * 10_027);
+        // 41 bytes take 20 us (20.5 rounded down) at 16 Mbit/s, 32 bytes 16 us.
+        assert_eq!(limit.completion_us, 119_120 + 10_020 + 10_016);
     }
 
     #[test]
     fn nothing_passes_at_rate_zero_and_a_timeline_may_repeat() {
         // On for 40 ms, off for 40 ms. 20 datagrams: 4 until 40000, then from 80000 on 16 * 1440 = 23040, and 10000 of
-        // latency: 113040. The close is sent at once (55 us), as 113040 < 120000: 123095 at the server, which is off
-        // until 160000: 170055.
+        // latency: 113040. The close is sent at once (41 us), as 113040 < 120000: 123081 at the server, which is off
+        // until 160000: 160000 + 32 + 10000.
         let states = vec![state(Some(40_000), BYTE_A_MICROSECOND, 10_000), state(Some(40_000), 0, 10_000)];
         let limit = physical_limit(&scenario(states, true, 28_120)).unwrap();
-        assert_eq!((limit.last_byte_us, limit.completion_us), (113_040, 170_055));
+        assert_eq!((limit.last_byte_us, limit.completion_us), (113_040, 170_032));
     }
 
     #[test]
     fn a_shorter_path_does_not_let_packets_overtake() {
-        // 4 datagrams are through at 39543 with 10 ms to go (49543). From 40000 on latency is 1 ms: the fifth would
+        // 4 datagrams are through at 39490 with 10 ms to go (49490). From 40000 on latency is 1 ms: the fifth would
         // arrive at 42440 but comes right after the fourth.
         let states =
             vec![state(Some(40_000), BYTE_A_MICROSECOND, 10_000), state(None, BYTE_A_MICROSECOND, 1_000)];
         let limit = physical_limit(&scenario(states, false, 5 * 1_406)).unwrap();
-        assert_eq!(limit.last_byte_us, 49_543);
+        assert_eq!(limit.last_byte_us, 49_490);
+    }
+
+    #[test]
+    fn no_run_is_faster_and_its_request_arrives_when_the_limit_says() {
+        let pool = crate::experiment::thread_pool(1).unwrap();
+        for name in builtin_names().filter(|&name| name != "alone") {
+            let scenario = builtin(name).unwrap();
+            let limit = physical_limit(&scenario).unwrap();
+            for &algorithm in Algorithm::ALL {
+                let outcome = pool.install(|| simulate(&scenario, algorithm, 1, &mut ())).unwrap();
+                assert!(outcome.last_byte_us >= limit.last_byte_us, "{name}: {outcome:?}, {limit:?}");
+                assert!(outcome.completion_us >= limit.completion_us, "{name}: {outcome:?}, {limit:?}");
+                // On the long path the handshake is sent twice, and the copies are in the way of the request.
+                if name == "satellite" {
+                    assert!(outcome.request_us >= limit.request_us, "{outcome:?}, {limit:?}");
+                } else {
+                    assert_eq!(outcome.request_us, limit.request_us, "{name}");
+                }
+            }
+        }
     }
 
     #[test]
@@ -223,12 +244,12 @@ mod tests {
     #[test]
     fn the_draft_s_alone_scenario_has_the_limit_worked_out_by_hand() {
         // 20 Mbit/s, 40 ms one way. A byte takes 419430 / 2^20 us, a little less than 0.4; rounded down to whole us:
-        // 1252 -> 500, 511 -> 204, 53 -> 21, 715 -> 285 (not 286), 1440 -> 575 (not 576), 562 -> 224, 55 -> 21 (not 22).
-        // Request: 40500 + (500 + 204 + 40000) + (21 + 285 + 40000) = 121510.
+        // 1252 -> 500, 511 -> 204, 715 -> 285 (not 286), 1440 -> 575 (not 576), 562 -> 224, 41 -> 16, 32 -> 12.
+        // Request: 40500 + (500 + 204 + 40000) + (285 + 40000) = 121489.
         // 10^7 bytes are 7112 datagrams of 1406 bytes and one of 528 (with its overhead 562).
         let limit = physical_limit(&builtin("alone").unwrap()).unwrap();
-        assert_eq!(limit.request_us, 121_510);
-        assert_eq!(limit.last_byte_us, 121_510 + 7_112 * 575 + 224 + 40_000);
-        assert_eq!(limit.completion_us, limit.last_byte_us + 2 * 40_021);
+        assert_eq!(limit.request_us, 121_489);
+        assert_eq!(limit.last_byte_us, 121_489 + 7_112 * 575 + 224 + 40_000);
+        assert_eq!(limit.completion_us, limit.last_byte_us + 40_016 + 40_012);
     }
 }
