@@ -5,6 +5,10 @@
 //! avoid counts: the handshake, propagation, serialisation on the timeline of the link with its rounding, the
 //! stretches at rate 0, and the exchange that closes the connection. Flow control and jitter are left out: both can
 //! only make a run longer.
+//!
+//! Two things can make a run shorter than this, neither on the draft's paths: a path whose latency falls, on which it
+//! would have been faster to wait than to send at once, and a client that stops waiting for the answer to its close
+//! because the path has become much longer than it knew.
 
 use crate::scenario::{LinkState, LinkTimeline, Scenario};
 
