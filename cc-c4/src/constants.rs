@@ -74,8 +74,6 @@ pub(crate) const MIN_ACK_INTERVAL: Duration = Duration::from_micros(1_000);
 /// Least CE fraction (of 1024) that replaces the average at once when it is above it.
 pub(crate) const ECN_JUMP: u64 = 512;
 
-/// Largest datagram, bytes: the UDP payload limit of IPv6 without jumbograms.
-pub(crate) const MAX_DATAGRAM: u64 = 65_527;
 /// Least send quantum in datagrams, and least window in datagrams (RFC 9002 section 7.2).
 pub(crate) const MIN_DATAGRAMS: u64 = 2;
 /// Largest send quantum, bytes.

@@ -1,9 +1,9 @@
 //! Window, pacing rate and send quantum, all from one function of the state (`c4_apply_rate_and_cwin`).
 
 use crate::arithmetic::{bytes_in, part_of};
-use crate::constants::{INITIAL_PACING, MAX_DATAGRAM, MAX_QUANTUM, MIN_DATAGRAMS, ONE, RTT_MARGIN};
+use crate::constants::{INITIAL_PACING, MAX_QUANTUM, MIN_DATAGRAMS, ONE, RTT_MARGIN};
 use crate::{C4, Phase};
-use cc_core::{PathState, Rate};
+use cc_core::{MAX_DATAGRAM_SIZE, PathState, Rate};
 
 /// What the stack reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -68,7 +68,7 @@ impl C4 {
     /// Takes the datagram size of an event. A change recomputes the outputs but gives no larger window, except to
     /// the new minimum (RFC 8899 section 3).
     pub(crate) fn update_datagram(&mut self, path: &PathState) {
-        let datagram = path.max_datagram_size.clamp(1, MAX_DATAGRAM);
+        let datagram = path.max_datagram_size.clamp(1, MAX_DATAGRAM_SIZE);
         if datagram == self.datagram {
             return;
         }

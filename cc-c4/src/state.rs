@@ -1,6 +1,6 @@
 //! The controller's state: what survives a change of phase, and read access for logs.
 
-use crate::constants::{ALPHA_INITIAL, MAX_DATAGRAM, PROBE_LEVEL_DEFAULT};
+use crate::constants::{ALPHA_INITIAL, PROBE_LEVEL_DEFAULT};
 use crate::delivery::Delivery;
 use crate::ecn::EcnAverage;
 use crate::era::Era;
@@ -10,7 +10,7 @@ use crate::outputs::Outputs;
 use crate::rtt::RttModel;
 use crate::sensitivity::sensitivity;
 use crate::{Config, Phase};
-use cc_core::{Duration, Instant, PathState, Rate, ResumeHint};
+use cc_core::{Duration, Instant, MAX_DATAGRAM_SIZE, PathState, Rate, ResumeHint};
 
 /// A C4 congestion controller for one network path.
 ///
@@ -78,7 +78,7 @@ impl C4 {
     /// A controller at the start of a connection.
     #[must_use]
     pub fn new(config: &Config) -> Self {
-        let datagram = config.max_datagram_size.clamp(1, MAX_DATAGRAM);
+        let datagram = config.max_datagram_size.clamp(1, MAX_DATAGRAM_SIZE);
         let mut new = Self {
             config: *config,
             datagram,

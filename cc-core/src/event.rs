@@ -6,6 +6,9 @@
 
 use crate::{Duration, Instant, PeerInstant};
 
+/// Largest datagram size that is believed, in bytes of UDP payload (RFC 9000 section 18.2, `max_udp_payload_size`).
+pub const MAX_DATAGRAM_SIZE: u64 = 65_527;
+
 /// Packet number space of a packet (RFC 9000 section 12.3); 0-RTT packets belong to `Application`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum PacketSpace {
@@ -55,7 +58,7 @@ pub struct PathState {
     pub oldest_outstanding: Option<u64>,
     /// RTT statistics; `None` before the first sample.
     pub rtt: Option<PathRtt>,
-    /// Current maximum datagram size in bytes; at least 1.
+    /// Current maximum datagram size in bytes; taken as at least 1 and at most [`MAX_DATAGRAM_SIZE`].
     pub max_datagram_size: u64,
     /// Whether the handshake has finished at this endpoint (losses before it mean little).
     pub handshake_ready: bool,

@@ -56,8 +56,8 @@ pub use controller::CongestionController;
 pub use delivery_rate::DeliveryRate;
 pub use event::{
     AckEvent, AckPolicy, AckedPacket, DiscardReason, EcnCodepoint, EcnEvent, LossCause, LossEvent,
-    LostPacket, MtuChange, PacketSnapshot, PacketSpace, PathChange, PathRtt, PathState, RateSample,
-    ResumeHint, RttEvent, SamplingRule, SendLimit, SentPacket, SpuriousLoss,
+    LostPacket, MAX_DATAGRAM_SIZE, MtuChange, PacketSnapshot, PacketSpace, PathChange, PathRtt, PathState,
+    RateSample, ResumeHint, RttEvent, SamplingRule, SendLimit, SentPacket, SpuriousLoss,
 };
 pub use pacer::Pacer;
 pub use path::{

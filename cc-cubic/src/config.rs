@@ -1,13 +1,10 @@
 //! Settings of a controller.
 
 use cc_core::slow_start::initial_window;
-use cc_core::{IncreaseRule, ResumeHint};
+use cc_core::{IncreaseRule, MAX_DATAGRAM_SIZE, ResumeHint};
 
 /// Largest window in bytes (1 TiB): more than a path of 1 Tbit/s holds in 8 s. It bounds the arithmetic.
 pub const MAX_WINDOW: u64 = 1 << 40;
-
-/// Largest datagram size in bytes that is believed: UDP can not carry more (RFC 768).
-const MAX_DATAGRAM_SIZE: u64 = 65_535;
 
 /// The minimum window in datagrams (RFC 9002 section 7.2).
 const MIN_WINDOW_DATAGRAMS: u64 = 2;
@@ -27,7 +24,7 @@ pub enum ResumeJump {
 /// How a [`Cubic`](crate::Cubic) is set up. `..Config::default()` fills in what the RFCs recommend.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// Maximum datagram size at the start, in bytes; taken as at least 1 and at most 65535. Default 1200.
+    /// Maximum datagram size at the start, in bytes; taken as at least 1 and at most 65527. Default 1200.
     pub max_datagram_size: u64,
     /// Initial window in bytes; `None` (default) for RFC 9002 section 7.2. At least two datagrams are used.
     pub initial_window: Option<u64>,
@@ -121,7 +118,7 @@ impl Settings {
         }
     }
 
-    /// Maximum datagram size in bytes, 1 to 65535: the unit of the window.
+    /// Maximum datagram size in bytes, 1 to 65527: the unit of the window.
     pub(crate) const fn datagram(&self) -> u64 {
         self.datagram as u64
     }

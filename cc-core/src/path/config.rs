@@ -1,13 +1,14 @@
 //! Plain data that goes into and comes out of a [`Path`](crate::Path).
 
-use crate::{Duration, INITIAL_RTT, Instant, LossCause, PacketSpace, RateSample};
+use crate::{Duration, INITIAL_RTT, Instant, LossCause, MAX_DATAGRAM_SIZE, PacketSpace, RateSample};
 
 /// What a [`Path`](crate::Path) is built from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PathConfig {
     /// Time of construction.
     pub now: Instant,
-    /// Maximum datagram size in bytes; clamped to 1 ..= 65 535.
+    /// Maximum datagram size in bytes; clamped to 1 ..= 65 527
+    /// ([`MAX_DATAGRAM_SIZE`]).
     pub max_datagram_size: u64,
     /// RTT assumed before the first sample (RFC 9002 section 6.2.2).
     pub initial_rtt: Duration,
@@ -33,7 +34,7 @@ impl Default for PathConfig {
 
 impl PathConfig {
     pub(super) fn clamped(self) -> Self {
-        Self { max_datagram_size: self.max_datagram_size.clamp(1, u64::from(u16::MAX)), ..self }
+        Self { max_datagram_size: self.max_datagram_size.clamp(1, MAX_DATAGRAM_SIZE), ..self }
     }
 }
 

@@ -166,7 +166,7 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         self.handshake_ready = ready;
     }
 
-    /// The maximum datagram size changed; clamped to 1 ..= 65 535 bytes.
+    /// The maximum datagram size changed; clamped to 1 ..= 65 527 bytes.
     pub fn set_max_datagram_size(&mut self, now: Instant, bytes: u64, change: MtuChange) {
         self.config.max_datagram_size = bytes;
         self.config = self.config.clamped();
