@@ -6,7 +6,7 @@
 //! made from what every ACK carries, so it works for stacks that never report sends.
 
 use crate::slow_start::SendRound;
-use crate::{AckEvent, Instant, PathState, SendLimit};
+use crate::{AckEvent, Instant, MAX_DATAGRAM_SIZE, PathState, SendLimit};
 
 /// Room, in datagrams, that a flight may leave in the window and still count as filling it, where the stack
 /// does not say what stopped it: pacing and packetisation leave a few (the value that several stacks use).
@@ -91,8 +91,14 @@ impl Utilisation {
         self.track_flight(path, ack, flight);
         // What the frame says about the time before it is taken once, in its first part.
         if !self.mid_frame {
-            self.filled |=
-                ack.limited_by == SendLimit::Cwnd || flight.saturating_add(path.max_datagram_size) > cwnd;
+            let datagram = path.max_datagram_size.min(MAX_DATAGRAM_SIZE);
+            let full = ack.limited_by == SendLimit::Cwnd || flight.saturating_add(datagram) > cwnd;
+            if self.round.awaits_flight() {
+                // What was sent before the first ACK of a flight is what the ACKs of this round are for.
+                self.filled_before = full;
+            } else {
+                self.filled |= full;
+            }
             if matches!(ack.limited_by, SendLimit::NoData | SendLimit::FlowControl | SendLimit::Amplification)
             {
                 self.on_app_limited(path.now);
@@ -102,7 +108,7 @@ impl Utilisation {
         let filled = self.filled || self.filled_before;
         // The flags are used for this ACK before a new round clears them.
         if self.round.on_ack(path, ack) {
-            self.filled_before = self.filled;
+            self.filled_before = self.filled && path.bytes_in_flight > 0;
             self.filled = false;
         }
         self.utilised = match self.rule {
@@ -169,7 +175,9 @@ impl Utilisation {
                     // In a paced slow start the flight trails the window that doubles ahead of it.
                     flight.saturating_mul(2) >= cwnd
                 } else {
-                    flight.saturating_add(FULL_SLACK.saturating_mul(path.max_datagram_size)) >= cwnd
+                    flight.saturating_add(
+                        FULL_SLACK.saturating_mul(path.max_datagram_size.min(MAX_DATAGRAM_SIZE)),
+                    ) >= cwnd
                 };
                 near && self.never_starved_since_sent(ack)
             }

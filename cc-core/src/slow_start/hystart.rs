@@ -1,7 +1,7 @@
 //! HyStart++ (RFC 9406): leave slow start when the round-trip time rises.
 
 use super::{SendRound, SlowStart, SlowStartStep};
-use crate::{AckEvent, Duration, PathState, RttEvent};
+use crate::{AckEvent, Duration, MAX_DATAGRAM_SIZE, PathState, RttEvent};
 
 /// `MIN_RTT_THRESH`: a smaller rise is noise (RFC 9406 section 4.3).
 const MIN_RTT_THRESH: Duration = Duration::from_millis(4);
@@ -78,7 +78,7 @@ impl HyStartPlusPlus {
         if self.paced {
             return bytes;
         }
-        let limit = UNPACED_LIMIT.saturating_mul(path.max_datagram_size);
+        let limit = UNPACED_LIMIT.saturating_mul(path.max_datagram_size.min(MAX_DATAGRAM_SIZE));
         let countable = bytes.min(limit.saturating_sub(self.used_of_frame));
         self.used_of_frame = if ack.last { 0 } else { self.used_of_frame.saturating_add(countable) };
         countable

@@ -40,19 +40,23 @@ impl SendMark {
     /// acked or lost, or, where the stack does not know what is outstanding, a packet sent after it is acked.
     #[must_use]
     pub fn is_passed(&self, path: &PathState, ack: &AckEvent<'_>) -> bool {
+        if path.bytes_in_flight == 0 {
+            return ack.last && !ack.packets.is_empty();
+        }
         if let Some(oldest) = path.oldest_outstanding {
             return oldest >= self.number;
         }
-        let drained = path.bytes_in_flight == 0 && ack.last && !ack.packets.is_empty();
-        drained || ack.packets.iter().any(|packet| !self.covers(packet.number, packet.sent_at))
+        ack.packets.iter().any(|packet| !self.covers(packet.number, packet.sent_at))
     }
 }
 
 /// Rounds of sending: a round ends when what had been sent at its start is acked or lost.
 ///
-/// The first ACK ends the round of the first flight and starts the first full round.
+/// The next one starts at that moment, or, if nothing is in flight then, with the first ACK of the next flight: so
+/// a flight that is acked as a whole before anything else is sent is one round.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SendRound {
+    /// `None` before the first ACK of a flight.
     start: Option<SendMark>,
 }
 
@@ -63,11 +67,18 @@ impl SendRound {
         Self { start: None }
     }
 
-    /// Call once per part of a frame. Returns whether a round ended; the next one starts at this moment.
+    /// Whether the next ACK is the first one of a flight.
+    #[must_use]
+    pub const fn awaits_flight(&self) -> bool {
+        self.start.is_none()
+    }
+
+    /// Call once per part of a frame. Returns whether a round ended.
     pub fn on_ack(&mut self, path: &PathState, ack: &AckEvent<'_>) -> bool {
-        let ended = self.start.is_none_or(|start| start.is_passed(path, ack));
+        let start = *self.start.get_or_insert(SendMark::new(path));
+        let ended = start.is_passed(path, ack);
         if ended {
-            self.start = Some(SendMark::new(path));
+            self.start = (path.bytes_in_flight > 0).then(|| SendMark::new(path));
         }
         ended
     }
@@ -122,7 +133,10 @@ mod tests {
     #[test]
     fn a_round_lasts_until_its_whole_flight_is_accounted_for() {
         let mut round = SendRound::new();
-        assert!(round.on_ack(&path(100, 10, Some(1), 1), &ack(&acked(Some(0), 0))), "the first flight");
+        assert!(
+            !round.on_ack(&path(100, 10, Some(1), 1), &ack(&acked(Some(0), 0))),
+            "packets 1 to 9 are out"
+        );
         assert!(!round.on_ack(&path(190, 20, Some(9), 1), &ack(&acked(Some(12), 110))), "9 is outstanding");
         assert!(round.on_ack(&path(200, 20, Some(10), 1), &ack(&acked(Some(9), 90))));
     }
@@ -130,7 +144,7 @@ mod tests {
     #[test]
     fn without_knowledge_of_what_is_outstanding_a_newer_packet_ends_the_round() {
         let mut round = SendRound::new();
-        assert!(round.on_ack(&path(100, 0, None, 1), &ack(&acked(None, 0))));
+        assert!(!round.on_ack(&path(100, 0, None, 1), &ack(&acked(None, 0))));
         assert!(!round.on_ack(&path(150, 0, None, 1), &ack(&acked(None, 100))), "sent at the mark");
         assert!(round.on_ack(&path(210, 0, None, 1), &ack(&acked(None, 110))));
     }
@@ -138,10 +152,25 @@ mod tests {
     #[test]
     fn an_empty_network_ends_the_round_once_per_frame() {
         let mut round = SendRound::new();
-        assert!(round.on_ack(&path(100, 10, Some(1), 1), &ack(&acked(Some(0), 0))));
+        assert!(!round.on_ack(&path(100, 10, Some(1), 1), &ack(&acked(Some(0), 0))));
         let packet = acked(Some(9), 90);
         let first_part = AckEvent { last: false, ..ack(&packet) };
         assert!(!round.on_ack(&path(200, 10, None, 0), &first_part));
         assert!(round.on_ack(&path(200, 10, None, 0), &ack(&packet)));
+        assert!(round.awaits_flight());
+    }
+
+    #[test]
+    fn a_flight_that_is_acked_as_a_whole_is_one_round() {
+        let mut round = SendRound::new();
+        for flight in 0..3 {
+            let first = flight * 3;
+            for n in first..first + 2 {
+                let state = path(100 * flight + n, first + 3, Some(n + 1), 1);
+                assert!(!round.on_ack(&state, &ack(&acked(Some(n), 100 * flight))));
+            }
+            let state = path(100 * flight + 3, first + 3, None, 0);
+            assert!(round.on_ack(&state, &ack(&acked(Some(first + 2), 100 * flight))));
+        }
     }
 }

@@ -14,11 +14,7 @@ struct Flow {
 
 impl Flow {
     fn new(paced: bool) -> Self {
-        let mut flow = Self { slow_start: HyStartPlusPlus::new(paced), acked: 0 };
-        // Packet 0 ends the round of the first flight: the rounds below start with packet 1. Its RTT is so long
-        // that nothing is a rise after it.
-        flow.ack(60_000, PACKET);
-        flow
+        Self { slow_start: HyStartPlusPlus::new(paced), acked: 0 }
     }
 
     /// Acks the next packet with the given RTT.
@@ -27,8 +23,8 @@ impl Flow {
         self.acked += 1;
         let path = PathState {
             now: Instant::from_millis(1_000 + number),
-            // Packets up to the end of the round after this one are sent.
-            next_number: 1 + (number / FLIGHT + 1) * FLIGHT,
+            // When the last packet of a round is acked, the packets of the next round are in flight.
+            next_number: ((number + 1) / FLIGHT + 1) * FLIGHT,
             oldest_outstanding: Some(self.acked),
             bytes_in_flight: PACKET,
             ..PathState::default()
