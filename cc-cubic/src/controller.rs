@@ -447,8 +447,8 @@ impl<S: SlowStart> CongestionController for Cubic<S> {
         self.end_idle(oldest_sent_at);
         let slow_start = self.state.phase == Phase::SlowStart;
         let utilised = self.utilisation.on_ack(path, ack, self.outputs.cwnd, slow_start);
-        let held = matches!(self.resume, Resume::Unvalidated { .. });
         self.resume.on_ack(path, ack, acked);
+        let held = matches!(self.resume, Resume::Unvalidated { .. });
         if fresh > 0 {
             self.rescue = false;
             if self.in_recovery() {

@@ -1,1 +1,526 @@
+//! Initial window, slow start and its end, pacing, MTU changes, resumption.
 
+use super::stack::{Frame, MSS, Stack, ms};
+use crate::{Config, Cubic, ResumeJump};
+use cc_core::{
+    CongestionController, Duration, Instant, MAX_DATAGRAM_SIZE, MtuChange, PathChange, PathState, Rate,
+    ResumeHint, SendLimit, SlowStart, StandardSlowStart,
+};
+use std::collections::VecDeque;
+use std::vec;
+use std::vec::Vec;
+
+#[test]
+fn every_output_exists_before_any_event() {
+    // A9, script 1.
+    let mut stack = Stack::new();
+    assert_eq!(stack.cc.cwnd(), 12_000);
+    assert_eq!(stack.cc.pacing_rate(), None);
+    // 12000 / 4 = 3000, at least two datagrams.
+    assert_eq!(stack.cc.send_quantum(), 3_000);
+    assert!(stack.cc.snapshot().startup);
+    stack.send(0, 10);
+    assert_eq!(stack.cc.pacing_rate(), None);
+    // All acked at the time of their sending: an RTT of zero.
+    stack.ack(0, 1..=10);
+    assert!(stack.cc.pacing_rate().is_some_and(|rate| !rate.is_zero()));
+    assert_eq!(stack.cc.cwnd(), 24_000);
+}
+
+#[test]
+fn an_rtt_of_a_microsecond_works() {
+    // A9, script 2.
+    let mut stack = Stack::new();
+    let mut now = ms(0);
+    for _ in 0..100 {
+        let room = (stack.cc.cwnd() - stack.in_flight()) / MSS;
+        let sent = stack.send_sized(now, room.min(64), MSS);
+        now = now.after(Duration::from_micros(1));
+        stack.frame_at(now, Frame { acks: sent.collect(), ..Frame::default() });
+        assert!(stack.cc.pacing_rate().is_some_and(|rate| !rate.is_zero()));
+    }
+}
+
+#[test]
+fn the_pacing_rate_is_five_quarters_of_the_window_per_rtt() {
+    // RFC 9002 section 7.7: 1.25 * 24000 B / 0.1 s = 300000 B/s.
+    let mut stack = Stack::new();
+    let sent = stack.fill(0);
+    stack.ack(100, sent);
+    assert_eq!(stack.cc.cwnd(), 24_000);
+    assert_eq!(stack.cc.pacing_rate(), Some(Rate::from_bytes_per_sec(300_000)));
+    // Twice the window per RTT in slow start if so configured: 480000 B/s.
+    let mut stack = Stack::with(&Config { slow_start_pacing_percent: 200, ..Config::default() });
+    let sent = stack.fill(0);
+    stack.ack(100, sent);
+    assert_eq!(stack.cc.pacing_rate(), Some(Rate::from_bytes_per_sec(480_000)));
+    // After a loss 1.25 * 16800 / 0.1 s = 210000 B/s.
+    stack.fill(101);
+    stack.frame(201, Frame { losses: vec![11], ..Frame::default() });
+    assert_eq!(stack.cc.pacing_rate(), Some(Rate::from_bytes_per_sec(210_000)));
+}
+
+#[test]
+fn a_burst_is_at_least_two_datagrams_and_at_most_the_initial_window() {
+    // RFC 9002 section 7.7.
+    let quantum = |datagram, initial| {
+        let config = Config { max_datagram_size: datagram, initial_window: initial, ..Config::default() };
+        Cubic::new(&config).send_quantum()
+    };
+    assert_eq!(quantum(1_200, Some(2_400)), 2_400);
+    assert_eq!(quantum(1_200, Some(20_000)), 5_000);
+    assert_eq!(quantum(9_000, None), 18_000);
+    // Never more than 64 KiB, even where two datagrams are.
+    assert_eq!(quantum(MAX_DATAGRAM_SIZE, None), 65_536);
+    let mut stack = Stack::new();
+    for round in 0..4 {
+        let sent = stack.fill(round * 101);
+        stack.ack(round * 101 + 100, sent);
+    }
+    assert_eq!(stack.cc.cwnd(), 192_000);
+    assert_eq!(stack.cc.send_quantum(), 12_000);
+}
+
+#[test]
+fn slow_start_doubles_the_window_per_round() {
+    // RFC 9002 section 7.3.1.
+    let config = Config::default();
+    let mut stack = Stack::around(Cubic::with_slow_start(&config, StandardSlowStart), 1_200);
+    for round in 0..5 {
+        let sent = stack.fill(round * 101);
+        stack.ack(round * 101 + 100, sent);
+        assert_eq!(stack.cc.cwnd(), 24_000 << round);
+    }
+    assert_eq!(stack.cc.ssthresh(), None);
+}
+
+#[test]
+fn the_initial_window_follows_the_mtu() {
+    // B12, RFC 9002 section 7.2.
+    for (datagram, window) in [(1_200, 12_000), (1_500, 14_720), (9_000, 18_000)] {
+        let config = Config { max_datagram_size: datagram, ..Config::default() };
+        assert_eq!(Cubic::new(&config).cwnd(), window);
+    }
+}
+
+#[test]
+fn an_mtu_lowered_in_the_handshake_gives_a_new_initial_window() {
+    // B12: 9000 -> 1450: 14500, never 2900.
+    let mut stack = Stack::with(&Config { max_datagram_size: 9_000, ..Config::default() });
+    stack.datagram = 1_450;
+    stack.cc.on_mtu_update(&stack.path(ms(10)), MtuChange::Handshake);
+    assert_eq!(stack.cc.cwnd(), 14_500);
+    for _ in 0..2 {
+        let sent = stack.fill(20);
+        stack.frame(120, Frame { losses: sent.collect(), persistent: true, ..Frame::default() });
+    }
+    assert_eq!(stack.cc.cwnd(), 2_900);
+}
+
+#[test]
+fn a_larger_mtu_does_not_grow_the_window_but_its_unit() {
+    // B12: 1200 -> 1450 in congestion avoidance.
+    let mut stack = Stack::in_avoidance(84_000, 10, 100);
+    stack.fill(100);
+    stack.greedy_round(110, 5, 1);
+    let window = stack.cc.cwnd();
+    let w_est = stack.cc.w_est();
+    stack.datagram = 1_450;
+    stack.cc.on_mtu_update(&stack.path(ms(120)), MtuChange::Discovered);
+    assert_eq!(stack.cc.cwnd(), window);
+    assert_eq!(stack.cc.w_est(), w_est);
+    // Reno-friendly growth of one window acked: 9/17 * 1450 = 767 bytes instead of 635.
+    let first = stack.next() - stack.in_flight() / MSS;
+    stack.ack(121, first..=stack.next() - 1);
+    let grown = stack.cc.cwnd() - window;
+    assert!((730..=767).contains(&grown), "{grown}");
+    // The minimum window follows: 2 * 1450.
+    for at in [200, 300, 400, 500, 600, 700, 800, 900, 1_000, 1_100, 1_200, 1_300] {
+        let sent = stack.send(at, 1);
+        stack.frame(at + 90, Frame { losses: sent.collect(), ..Frame::default() });
+    }
+    assert_eq!(stack.cc.cwnd(), 2_900);
+}
+
+#[test]
+fn a_black_hole_is_no_congestion_event() {
+    // RFC 8899 section 4.3: the MTU falls, the window stays.
+    let mut stack = Stack::with(&Config { max_datagram_size: 1_450, ..Config::default() });
+    stack.datagram = 1_200;
+    stack.cc.on_mtu_update(&stack.path(ms(10)), MtuChange::BlackHole);
+    assert_eq!(stack.cc.cwnd(), 14_500);
+    assert_eq!(stack.cc.snapshot().congestion_events, 0);
+}
+
+#[test]
+fn a_change_of_mtu_that_only_the_path_state_tells_is_followed() {
+    let mut stack = Stack::new();
+    stack.datagram = 9_000;
+    stack.send(0, 1);
+    assert_eq!(stack.cc.cwnd(), 18_000, "two datagrams are the minimum");
+}
+
+#[test]
+fn a_new_path_starts_again_and_ignores_packets_of_the_old_one() {
+    // C10, RFC 9000 section 9.4.
+    let mut stack = Stack::in_avoidance(84_000, 100, 1_000);
+    let old = stack.send(1_001, 10);
+    let window = stack.cc.cwnd();
+    stack.cc.on_path_change(&stack.path(ms(1_010)), PathChange::Rebinding);
+    assert_eq!(stack.cc.cwnd(), window);
+    stack.cc.on_path_change(&stack.path(ms(1_010)), PathChange::New);
+    let initial = stack.cc.cwnd();
+    assert_eq!(initial, 120_000, "the configured initial window");
+    assert_eq!(stack.cc.ssthresh(), None);
+    assert_eq!(stack.cc.pacing_rate(), None);
+    stack.ack(1_110, *old.start()..=*old.start() + 4);
+    assert_eq!(stack.cc.cwnd(), initial);
+    stack.frame(1_150, Frame { losses: (*old.start() + 5..=*old.end()).collect(), ..Frame::default() });
+    assert_eq!(stack.cc.cwnd(), initial);
+    assert_eq!(stack.cc.ssthresh(), None);
+}
+
+// ---- HyStart++ in the controller ----
+
+/// Rounds of one full window each, all packets of round `r` with an RTT of `rtts[r]` milliseconds.
+fn rounds(stack: &mut Stack, rtts: &[u64]) {
+    let mut now = 0;
+    for rtt in rtts {
+        let sent = stack.fill(now);
+        for n in sent {
+            stack.ack(now + rtt, n..=n);
+        }
+        now += rtt + 1;
+    }
+}
+
+#[test]
+fn a_queue_that_grows_ends_slow_start_without_loss() {
+    // RFC 9406 section 4.2: rounds of 100 ms, then of 120 ms: CSS, five rounds. RFC 9438 section 4.10:
+    // cwnd_prior = ssthresh = W_max = cwnd, K = 0.
+    let mut stack = Stack::new();
+    rounds(&mut stack, &[100, 100, 120, 120]);
+    assert_eq!(stack.cc.snapshot().phase, "conservative_slow_start");
+    assert_eq!(stack.cc.ssthresh(), None);
+    let mut now = 1_000;
+    while stack.cc.ssthresh().is_none() {
+        let before = stack.cc.cwnd();
+        let sent = stack.fill(now);
+        for n in sent {
+            stack.ack(now + 120, n..=n);
+        }
+        // A quarter of the bytes acked.
+        assert!(stack.cc.cwnd() <= before + before / 4 + MSS);
+        now += 121;
+        assert!(now < 2_000, "five rounds");
+    }
+    assert_eq!(stack.cc.snapshot().phase, "congestion_avoidance");
+    assert_eq!(stack.cc.k(), Some(Duration::ZERO));
+    assert_eq!(stack.cc.ssthresh(), Some(stack.cc.w_max()));
+    assert_eq!(stack.cc.cwnd_prior(), stack.cc.w_max());
+    assert_eq!(stack.cc.snapshot().congestion_events, 0);
+    assert!(!stack.cc.snapshot().startup);
+}
+
+#[test]
+fn one_spike_does_not_end_slow_start() {
+    // F5 A: one RTT of 180 ms in a round of 20 samples of 100 ms.
+    let mut stack = Stack::with(&Config { initial_window: Some(24_000), ..Config::default() });
+    rounds(&mut stack, &[100, 100]);
+    let sent = stack.fill(1_000);
+    for n in sent.clone() {
+        let rtt = if n == *sent.start() + 7 { 180 } else { 100 };
+        stack.ack(1_000 + rtt, n..=n);
+    }
+    assert_eq!(stack.cc.snapshot().phase, "slow_start");
+}
+
+#[test]
+fn hystart_serves_the_initial_slow_start_only() {
+    // RFC 9406 section 4.3: after persistent congestion the threshold ends slow start, whatever the RTT does.
+    let mut stack = Stack::with(&Config { initial_window: Some(120_000), ..Config::default() });
+    let sent = stack.fill(0);
+    stack.frame(1_000, Frame { losses: sent.collect(), persistent: true, ..Frame::default() });
+    let mut now = 1_001;
+    for rtt in [100, 100, 200, 400, 800] {
+        let before = stack.cc.cwnd();
+        let sent = stack.fill(now);
+        for n in sent {
+            stack.ack(now + rtt, n..=n);
+        }
+        assert_eq!(stack.cc.cwnd(), 2 * before, "doubles at {rtt} ms");
+        now += rtt + 1;
+    }
+    assert_eq!(stack.cc.ssthresh(), Some(84_000));
+}
+
+/// What happened at a bottleneck.
+struct Run {
+    /// Times of the congestion events in milliseconds.
+    events: Vec<u64>,
+    lost: u64,
+    /// Share of the capacity that was used.
+    used: f64,
+}
+
+/// A bottleneck with a drop-tail queue of `queue` packets in front of `stack`, which always has data and sends as window
+/// and pacing rate allow.
+fn bottleneck<S: SlowStart>(
+    stack: &mut Stack<S>,
+    rtt: Duration,
+    rate: Rate,
+    queue: u64,
+    until_ms: u64,
+) -> Run {
+    let service = rate.time_to_send(MSS);
+    let (mut now, mut free_at, mut next_send) = (ms(0), ms(0), ms(0));
+    // Packets on their way: time of the ACK and number.
+    let mut wire: VecDeque<(Instant, u64)> = VecDeque::new();
+    let mut outstanding: VecDeque<u64> = VecDeque::new();
+    let mut run = Run { events: Vec::new(), lost: 0, used: 0.0 };
+    let mut delivered = 0;
+    while now < ms(until_ms) {
+        let allowed = stack.in_flight() + MSS <= stack.cc.cwnd() || stack.cc.may_send_beyond_cwnd();
+        let ack_at = wire.front().map_or(Instant::MAX, |(at, _)| *at);
+        if allowed && next_send <= ack_at {
+            now = now.max(next_send);
+            let number = *stack.send_sized(now, 1, MSS).start();
+            outstanding.push_back(number);
+            let gap = stack.cc.pacing_rate().map_or(Duration::ZERO, |rate| rate.time_to_send(MSS));
+            next_send = now.after(gap);
+            if free_at.since(now) < service.times(queue) {
+                free_at = free_at.max(now).after(service);
+                wire.push_back((free_at.after(rtt), number));
+            }
+            continue;
+        }
+        let Some((at, number)) = wire.pop_front() else { break };
+        now = now.max(at);
+        stack.limited_by = if allowed { SendLimit::Pacer } else { SendLimit::Cwnd };
+        outstanding.retain(|n| *n != number);
+        // Packet threshold 3 (RFC 9002 section 6.1.1).
+        let losses: Vec<u64> = outstanding.iter().copied().filter(|n| n + 3 <= number).collect();
+        outstanding.retain(|n| n + 3 > number);
+        run.lost += losses.len() as u64;
+        let before = stack.cc.snapshot().congestion_events;
+        stack.frame_at(now, Frame { acks: vec![number], losses, ..Frame::default() });
+        delivered += MSS;
+        if stack.cc.snapshot().congestion_events > before {
+            run.events.push(now.as_micros() / 1_000);
+        }
+    }
+    run.used = delivered as f64 / rate.bytes_in(now.since(ms(0))) as f64;
+    run
+}
+
+#[test]
+fn a_bottleneck_is_filled_without_a_series_of_losses() {
+    // F5 B and U10: 10 Mbit/s, 50 ms, a queue of one bandwidth-delay product (52 packets), 30 s.
+    let mut stack = Stack::new();
+    let rate = Rate::from_bits_per_sec(10_000_000);
+    let run = bottleneck(&mut stack, Duration::from_millis(50), rate, 52, 30_000);
+    assert!(run.used > 0.95, "{}", run.used);
+    assert!(!run.events.is_empty());
+    // Not three reductions within four round trips of a full queue.
+    for three in run.events.windows(3) {
+        assert!(three[2] - three[0] > 400, "{:?}", run.events);
+    }
+}
+
+#[test]
+fn hystart_loses_fewer_packets_than_standard_slow_start() {
+    // 20 Mbit/s, 50 ms, a queue of two bandwidth-delay products; the first 3 s.
+    let rate = Rate::from_bits_per_sec(20_000_000);
+    let rtt = Duration::from_millis(50);
+    let mut hystart = Stack::new();
+    let with = bottleneck(&mut hystart, rtt, rate, 208, 3_000);
+    let mut standard = Stack::around(Cubic::with_slow_start(&Config::default(), StandardSlowStart), 1_200);
+    let without = bottleneck(&mut standard, rtt, rate, 208, 3_000);
+    assert!(hystart.cc.ssthresh().is_some());
+    assert!(without.lost > 100, "{}", without.lost);
+    assert!(with.lost * 2 < without.lost, "{} {}", with.lost, without.lost);
+    assert!(with.used > 0.9 * without.used, "{} {}", with.used, without.used);
+}
+
+// ---- Resumption (RFC 9959) ----
+
+fn hint(cwnd: u64, rtt_ms: u64) -> ResumeHint {
+    ResumeHint { cwnd, rtt: Duration::from_millis(rtt_ms) }
+}
+
+fn resuming(cwnd: u64, rtt_ms: u64) -> Stack {
+    Stack::with(&Config { resume: Some(hint(cwnd, rtt_ms)), ..Config::default() })
+}
+
+#[test]
+fn the_first_rtt_sample_confirms_the_saved_window() {
+    // The satellite of the C4 tests: 18750000 bytes, 600 ms saved; the first sample is 610 ms.
+    let mut stack = resuming(18_750_000, 600);
+    stack.send(0, 1);
+    assert_eq!(stack.cc.cwnd(), 12_000);
+    stack.ack(610, 1..=1);
+    assert_eq!(stack.cc.cwnd(), 18_750_000);
+    assert_eq!(stack.cc.snapshot().phase, "unvalidated");
+    // B11: congestion avoidance from there, W_max the window and K = 0: no jump.
+    assert_eq!(stack.cc.ssthresh(), Some(18_750_000));
+    assert_eq!(stack.cc.w_max(), 18_750_000);
+    assert_eq!(stack.cc.k(), Some(Duration::ZERO));
+}
+
+#[test]
+fn an_rtt_more_than_a_quarter_off_uses_nothing() {
+    // |saved - sample| <= sample / 4: 125 and 75 for a sample of 100.
+    for (saved, used) in [(74, false), (75, true), (125, true), (126, false)] {
+        let mut stack = resuming(600_000, saved);
+        stack.send(0, 1);
+        stack.ack(100, 1..=1);
+        assert_eq!(stack.cc.cwnd() == 600_000, used, "{saved}");
+        if !used {
+            assert!(stack.cc.ssthresh().is_none());
+        }
+    }
+}
+
+#[test]
+fn a_loss_before_the_first_sample_uses_nothing() {
+    // F10: reconnaissance.
+    let mut stack = resuming(600_000, 100);
+    stack.send(0, 10);
+    stack.frame(90, Frame { losses: vec![1], ..Frame::default() });
+    stack.ack(100, 5..=5);
+    assert_eq!(stack.cc.cwnd(), 8_400);
+    assert_eq!(stack.cc.snapshot().phase, "recovery");
+}
+
+#[test]
+fn a_hint_after_the_first_sample_is_checked_against_it() {
+    let mut stack = Stack::new();
+    stack.send(0, 2);
+    stack.ack(100, 1..=1);
+    stack.cc.on_resume_hint(&stack.path(ms(110)), &hint(600_000, 300));
+    assert!(stack.cc.cwnd() < 600_000);
+    stack.cc.on_resume_hint(&stack.path(ms(110)), &hint(600_000, 110));
+    assert_eq!(stack.cc.cwnd(), 600_000);
+    // It is used once, and not after that.
+    stack.cc.on_resume_hint(&stack.path(ms(111)), &hint(6_000_000, 110));
+    assert_eq!(stack.cc.cwnd(), 600_000);
+}
+
+#[test]
+fn a_saved_window_below_the_present_one_changes_nothing() {
+    let mut stack = resuming(6_000, 100);
+    stack.send(0, 1);
+    stack.ack(100, 1..=1);
+    assert!(stack.cc.cwnd() >= 12_000);
+    assert_eq!(stack.cc.ssthresh(), None);
+}
+
+#[test]
+fn half_of_the_saved_window_continues_in_slow_start() {
+    // RFC 9959: the jump is half of it. Validated, slow start goes on to the saved window.
+    let config =
+        Config { resume: Some(hint(600_000, 100)), resume_jump: ResumeJump::Half, ..Config::default() };
+    let mut stack = Stack::with(&config);
+    stack.send(0, 1);
+    stack.ack(100, 1..=1);
+    assert_eq!(stack.cc.cwnd(), 300_000);
+    assert_eq!(stack.cc.ssthresh(), Some(600_000));
+    let sent = stack.fill(101);
+    stack.ack(201, *sent.start()..=*sent.start());
+    assert_eq!(stack.cc.snapshot().phase, "validating");
+    stack.ack(202, *sent.start() + 1..=*sent.end());
+    assert_eq!(stack.cc.snapshot().phase, "congestion_avoidance");
+    assert!((599_000..=606_000).contains(&stack.cc.cwnd()), "{}", stack.cc.cwnd());
+    assert_eq!(stack.cc.k(), Some(Duration::ZERO));
+}
+
+#[test]
+fn nothing_grows_before_a_packet_of_the_jump_is_acked() {
+    let mut stack = resuming(600_000, 100);
+    stack.send(0, 10);
+    stack.ack(100, 1..=1);
+    stack.limited_by = SendLimit::Cwnd;
+    stack.ack(105, 2..=10);
+    assert_eq!(stack.cc.cwnd(), 600_000);
+    assert_eq!(stack.cc.snapshot().phase, "unvalidated");
+}
+
+#[test]
+fn a_loss_while_unvalidated_retreats_to_half_of_what_was_acked() {
+    // F10: saved 600000; 1 + 150 packets of the flight arrive before the loss is found. PipeSize: flight at the jump
+    // 0 + bytes acked since, the first ACK included. cwnd <= PipeSize / 2.
+    let mut stack = resuming(600_000, 100);
+    stack.send(0, 1);
+    stack.ack(100, 1..=1);
+    let jump = stack.fill(101);
+    let first = *jump.start();
+    stack.ack(201, first..=first + 149);
+    // PipeSize = 1200 (the ACK that confirmed) + 150 * 1200 = 181200; half is 90600.
+    stack.frame(210, Frame { losses: (first + 150..first + 160).collect(), ..Frame::default() });
+    assert_eq!(stack.cc.cwnd(), 90_600);
+    assert_eq!(stack.cc.ssthresh(), Some(90_600));
+    assert_eq!(stack.cc.snapshot().phase, "safe_retreat");
+    // One recovery period only, however many packets of the jump are lost.
+    stack.frame(220, Frame { losses: (first + 160..first + 400).collect(), ..Frame::default() });
+    assert_eq!(stack.cc.cwnd(), 90_600);
+    assert_eq!(stack.cc.snapshot().congestion_events, 1);
+    // Late acks of the jump add to PipeSize and do not grow the window: 181200 + 60 * 1200 = 253200.
+    stack.ack(230, first + 400..=first + 459);
+    assert_eq!(stack.cc.cwnd(), 90_600);
+    // The threshold after the retreat: 0.7 * (253200 + 1200) = 178080; slow start goes on to it.
+    let probe = stack.send(231, 1);
+    stack.ack(331, probe);
+    assert_eq!(stack.cc.ssthresh(), Some(178_080));
+    assert_eq!(stack.cc.snapshot().phase, "slow_start");
+    assert!(stack.cc.cwnd() <= 90_600 + MSS);
+    // A later loss is an ordinary one.
+    let sent = stack.fill(332);
+    let before = stack.cc.cwnd();
+    stack.frame(432, Frame { losses: sent.take(1).collect(), ..Frame::default() });
+    assert_eq!(stack.cc.cwnd(), before * 7 / 10);
+}
+
+#[test]
+fn a_mark_while_unvalidated_retreats_as_well() {
+    let mut stack = resuming(600_000, 100);
+    stack.send(0, 10);
+    stack.ack(100, 1..=1);
+    stack.frame(110, Frame { acks: vec![2], ce: 1, ..Frame::default() });
+    // PipeSize = flight at the jump, 9 * 1200, + 1200 acked at it: 12000; half is 6000.
+    assert_eq!(stack.cc.cwnd(), 6_000);
+    assert_eq!(stack.cc.snapshot().phase, "safe_retreat");
+}
+
+#[test]
+fn a_retreat_keeps_two_datagrams() {
+    let mut stack = resuming(600_000, 100);
+    stack.send(0, 1);
+    stack.ack(100, 1..=1);
+    let jump = stack.fill(101);
+    stack.frame(210, Frame { losses: jump.collect(), ..Frame::default() });
+    assert_eq!(stack.cc.cwnd(), 2_400);
+}
+
+#[test]
+fn a_validated_window_reacts_to_loss_as_ever() {
+    let mut stack = resuming(600_000, 100);
+    stack.send(0, 1);
+    stack.ack(100, 1..=1);
+    let jump = stack.fill(101);
+    stack.ack(201, *jump.start()..=*jump.start());
+    stack.ack(202, *jump.start() + 1..=*jump.end());
+    assert_eq!(stack.cc.snapshot().phase, "congestion_avoidance");
+    let before = stack.cc.cwnd();
+    assert!((600_000..=602_000).contains(&before), "no jump of the cubic function: {before}");
+    let sent = stack.fill(203);
+    stack.frame(303, Frame { losses: sent.take(1).collect(), ..Frame::default() });
+    assert_eq!(stack.cc.cwnd(), before * 7 / 10);
+}
+
+#[test]
+fn an_unused_default_path_state_is_harmless() {
+    let mut cubic = Cubic::new(&Config::default());
+    cubic.on_idle_restart(&PathState::default());
+    cubic.on_app_limited(&PathState::default());
+    assert_eq!(cubic.cwnd(), 12_000);
+}
