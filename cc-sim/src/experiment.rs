@@ -10,17 +10,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Most runs of a cell.
 pub const MAX_RUNS: u32 = 100_000;
 
-/// Stack of a worker thread in bytes. The state of a connection (some MiB: room for every packet in flight) may be put
-/// together on the stack before it goes to the heap, in a build without optimisation.
-const STACK_BYTES: usize = 64 << 20;
-
-/// A pool of `threads` threads that are fit for runs; 0 for as many as there are processors.
+/// A pool of `threads` threads; 0 for as many as there are processors.
 ///
 /// # Errors
 ///
 /// The system refuses to start them.
 pub fn thread_pool(threads: usize) -> Result<ThreadPool, ThreadPoolBuildError> {
-    ThreadPoolBuilder::new().num_threads(threads).stack_size(STACK_BYTES).build()
+    ThreadPoolBuilder::new().num_threads(threads).build()
 }
 
 /// What to run.

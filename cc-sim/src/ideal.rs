@@ -10,6 +10,8 @@
 //! would have been faster to wait than to send at once, and a client that stops waiting for the answer to its close
 //! because the path has become much longer than it knew.
 
+use crate::engine::link::service_time_us;
+use crate::engine::packet::size;
 use crate::scenario::{LinkState, LinkTimeline, Scenario};
 
 /// Milestones of the ideal run, in microseconds of virtual time.
@@ -23,14 +25,9 @@ pub struct Limit {
     pub completion_us: u64,
 }
 
-/// The client's first datagram (RFC 9000 section 14.1 asks for 1200 at least; 1252 in the runs of the draft).
-const CLIENT_INITIAL_BYTES: u64 = 1_252;
-/// The two datagrams of the server's handshake flight with the certificate of those runs.
-const SERVER_FLIGHT_BYTES: [u64; 2] = [1_252, 511];
-/// The client's answers to the two: an ACK, and the end of the handshake together with the request.
-const CLIENT_ANSWER_BYTES: [u64; 2] = [53, 715];
-/// CONNECTION_CLOSE of the client and of the server.
-const CLOSE_BYTES: [u64; 2] = [41, 32];
+/// The two datagrams of the server's handshake flight, and the client's answers to them.
+const FLIGHT: [(u64, u64); 2] =
+    [(size::SERVER_HELLO, size::HANDSHAKE_ACK), (size::SERVER_FINISHED, size::CLIENT_FINISHED)];
 
 /// The limit of `scenario`; `None` if even the ideal sender would not be done at the time limit.
 #[must_use]
@@ -39,9 +36,9 @@ pub fn physical_limit(scenario: &Scenario) -> Option<Limit> {
     let mut down = Lane::new(&scenario.link, |state| state.down_bps, scenario.time_limit_us);
     let mut up = Lane::new(&scenario.link, |state| state.up_bps, scenario.time_limit_us);
 
-    let hello_us = up.send(scenario.transfer.start_us, CLIENT_INITIAL_BYTES, 1)?;
+    let hello_us = up.send(scenario.transfer.start_us, size::CLIENT_HELLO, 1)?;
     let mut request_us = hello_us;
-    for (flight, answer) in SERVER_FLIGHT_BYTES.into_iter().zip(CLIENT_ANSWER_BYTES) {
+    for (flight, answer) in FLIGHT {
         let flight_us = down.send(hello_us, flight, 1)?;
         request_us = up.send(flight_us, answer, 1)?;
     }
@@ -56,9 +53,8 @@ pub fn physical_limit(scenario: &Scenario) -> Option<Limit> {
         last_byte_us = down.send(request_us, rest.saturating_add(endpoint.overhead), 1)?;
     }
 
-    let [close, answer] = CLOSE_BYTES;
-    let close_us = up.send(last_byte_us, close, 1)?;
-    let completion_us = down.send(close_us, answer, 1)?;
+    let close_us = up.send(last_byte_us, size::CLOSE, 1)?;
+    let completion_us = down.send(close_us, size::CLOSE_REPLY, 1)?;
     Some(Limit { request_us, last_byte_us, completion_us })
 }
 
@@ -93,7 +89,8 @@ impl<'a> Lane<'a> {
                 self.next_state()?;
             }
             let state = self.timeline.states.get(self.state)?;
-            let service_us = service_time_us((self.rate)(state), bytes);
+            let rate_bps = (self.rate)(state);
+            let service_us = (rate_bps > 0).then(|| service_time_us(rate_bps, bytes));
             let fit = match service_us {
                 Some(service_us) => ((self.state_ends_us - at_us) / service_us).min(count),
                 None => 0,
@@ -127,13 +124,6 @@ impl<'a> Lane<'a> {
         self.state_ends_us = duration_us.map_or(u64::MAX, |us| self.state_ends_us.saturating_add(us));
         Some(())
     }
-}
-
-/// Time to serialise `bytes`, in microseconds, with the rounding of the link of the simulator; `None` at rate 0.
-fn service_time_us(rate_bps: u64, bytes: u64) -> Option<u64> {
-    // The time of a byte in 2^-20 us, rounded down.
-    let byte_time = (8_000_000_u64 << 20).checked_div(rate_bps)?;
-    u64::try_from((u128::from(byte_time) * u128::from(bytes)) >> 20).ok().map(|us| us.max(1))
 }
 
 #[cfg(test)]

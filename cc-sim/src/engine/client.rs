@@ -3,15 +3,10 @@
 //! A plain receiver: its ACKs leave when they are due and are not paced.
 
 use super::link::Link;
-use super::packet::{AckFrequency, AckStore, Content, Data, Limits, MAX_ACK_RANGES, Packet};
+use super::packet::{AckFrequency, AckStore, Content, Data, Limits, MAX_ACK_RANGES, Packet, size};
 use super::ranges::Ranges;
 use crate::scenario::{Endpoint, Transfer};
 
-/// Sizes of the client's handshake and close datagrams in bytes (sim_model section 5.2).
-const CLIENT_HELLO: u64 = 1_252;
-const HANDSHAKE_ACK: u64 = 53;
-const CLIENT_FINISHED: u64 = 715;
-const CLOSE: u64 = 41;
 /// Ranges of received packets that are remembered: older ones are never acknowledged again.
 const REMEMBERED_RANGES: usize = 4 * MAX_ACK_RANGES;
 
@@ -228,23 +223,23 @@ impl Client {
         let due = std::mem::take(&mut self.due);
         if self.phase == Phase::Idle {
             self.phase = Phase::Hello;
-            send(now, uplink, CLIENT_HELLO, Content::ClientHello);
+            send(now, uplink, size::CLIENT_HELLO, Content::ClientHello);
             self.arm_retry(now);
         }
         if due.finished {
-            send(now, uplink, CLIENT_FINISHED, Content::ClientFinished);
+            send(now, uplink, size::CLIENT_FINISHED, Content::ClientFinished);
             send(now, uplink, self.config.mtu, Content::ClientProbe);
             self.retries = 0;
             self.arm_retry(now);
         } else if due.handshake_ack {
-            send(now, uplink, HANDSHAKE_ACK, Content::HandshakeAck);
+            send(now, uplink, size::HANDSHAKE_ACK, Content::HandshakeAck);
         }
         let pending = self.ack_deadline().is_some_and(|deadline| deadline <= now);
         if self.acks.immediate || pending || due.limits {
             self.send_ack(now, due.limits, uplink, store);
         }
         if due.close {
-            send(now, uplink, CLOSE, Content::Close);
+            send(now, uplink, size::CLOSE, Content::Close);
             self.retries = 0;
             self.arm_retry(now);
         }
@@ -280,8 +275,8 @@ impl Client {
     fn retry(&mut self, now: u64, uplink: &mut Link) {
         self.retries += 1;
         match self.phase {
-            Phase::Hello => send(now, uplink, CLIENT_HELLO, Content::ClientHello),
-            Phase::Requested => send(now, uplink, CLIENT_FINISHED, Content::ClientFinished),
+            Phase::Hello => send(now, uplink, size::CLIENT_HELLO, Content::ClientHello),
+            Phase::Requested => send(now, uplink, size::CLIENT_FINISHED, Content::ClientFinished),
             Phase::Closing => self.phase = Phase::Closed,
             _ => {}
         }

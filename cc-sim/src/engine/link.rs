@@ -153,7 +153,7 @@ fn rate_of(state: &LinkState, direction: Direction) -> u64 {
 ///
 /// The rate enters as the time of a byte in units of 2^-20 us, rounded down, as in the model (at 20 Mbit/s a
 /// packet of 1440 bytes takes 575 us and not 576): the published tables contain that rounding.
-fn service_time_us(rate_bps: u64, bytes: u64) -> u64 {
+pub(crate) fn service_time_us(rate_bps: u64, bytes: u64) -> u64 {
     const BYTE_TIME_AT_ONE_BPS: u64 = 8_000_000 << 20;
     let byte_time = BYTE_TIME_AT_ONE_BPS / rate_bps.max(1);
     u64::try_from((u128::from(byte_time) * u128::from(bytes)) >> 20).unwrap_or(NEVER / 4).clamp(1, NEVER / 4)

@@ -6,9 +6,9 @@
 
 mod ack_policy;
 mod client;
-mod link;
+pub(crate) mod link;
 mod loss;
-mod packet;
+pub(crate) mod packet;
 mod ranges;
 pub(crate) mod rng;
 mod server;
@@ -29,7 +29,8 @@ use std::fmt;
 ///
 /// # Errors
 ///
-/// [`SimulationError::TimeLimit`] if the connection is not closed at the scenario's virtual-time limit.
+/// [`SimulationError::TimeLimit`] if the connection is not closed at the scenario's virtual-time limit,
+/// [`SimulationError::TooManyInFlight`] if the path holds more packets than the sender keeps track of.
 pub fn simulate(
     scenario: &Scenario,
     algorithm: Algorithm,
@@ -123,17 +124,33 @@ pub enum SimulationError {
         /// Bytes to transfer.
         bytes: u64,
     },
+    /// More packets were in flight than the sender keeps track of.
+    TooManyInFlight {
+        /// Name of the scenario.
+        scenario: String,
+        /// The largest number of packets.
+        limit: usize,
+    },
 }
 
 impl fmt::Display for SimulationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self::TimeLimit { scenario, limit_us, delivered, bytes } = self;
-        let (secs, micros) = (limit_us / 1_000_000, limit_us % 1_000_000);
-        write!(
-            f,
-            "scenario {scenario}: not finished at the virtual-time limit of {secs}.{micros:06} s \
-             ({delivered} of {bytes} bytes arrived)"
-        )
+        match self {
+            Self::TimeLimit { scenario, limit_us, delivered, bytes } => {
+                let (secs, micros) = (limit_us / 1_000_000, limit_us % 1_000_000);
+                write!(
+                    f,
+                    "scenario {scenario}: not finished at the virtual-time limit of {secs}.{micros:06} s \
+                     ({delivered} of {bytes} bytes arrived)"
+                )
+            }
+            Self::TooManyInFlight { scenario, limit } => {
+                write!(
+                    f,
+                    "scenario {scenario}: more than {limit} packets in flight, which the sender can not keep track of"
+                )
+            }
+        }
     }
 }
 
@@ -218,6 +235,10 @@ impl<'a> Simulation<'a> {
             }
             self.clock = self.clock.max(at);
             self.step(&step);
+            if self.server.is_overloaded() {
+                let scenario = self.scenario.name.clone();
+                return Err(SimulationError::TooManyInFlight { scenario, limit: server::MAX_IN_FLIGHT });
+            }
             if self.last_byte_us.is_none() && self.client.is_complete() {
                 self.last_byte_us = Some(self.clock);
             }

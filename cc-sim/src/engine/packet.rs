@@ -1,5 +1,23 @@
 //! What travels over the links.
 
+/// Sizes of the datagrams of handshake and close, in bytes (sim_model section 5.2).
+pub(crate) mod size {
+    /// Client: Initial (RFC 9000 section 14.1 asks for 1200 at least).
+    pub(crate) const CLIENT_HELLO: u64 = 1_252;
+    /// Server: first datagram of its TLS flight with the certificate of the draft's runs.
+    pub(crate) const SERVER_HELLO: u64 = 1_252;
+    /// Server: the rest of the flight.
+    pub(crate) const SERVER_FINISHED: u64 = 511;
+    /// Client: ACK of the first Handshake packet.
+    pub(crate) const HANDSHAKE_ACK: u64 = 53;
+    /// Client: end of its flight and the request.
+    pub(crate) const CLIENT_FINISHED: u64 = 715;
+    /// Client: CONNECTION_CLOSE.
+    pub(crate) const CLOSE: u64 = 41;
+    /// Server: its answer.
+    pub(crate) const CLOSE_REPLY: u64 = 32;
+}
+
 /// A datagram: its size in bytes, UDP payload, and what it means.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packet {

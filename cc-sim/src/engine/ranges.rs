@@ -37,12 +37,6 @@ impl Ranges {
         last - first + 1 - covered
     }
 
-    /// Whether the set holds all of `first..=last`.
-    pub(super) fn contains(&self, first: u64, last: u64) -> bool {
-        let at = self.0.partition_point(|range| range.1 < first);
-        self.0.get(at).is_some_and(|range| range.0 <= first && last <= range.1)
-    }
-
     /// The first part of `first..=last` that the set does not hold.
     pub(super) fn first_gap(&self, first: u64, last: u64) -> Option<(u64, u64)> {
         let mut from = first;
@@ -99,7 +93,6 @@ mod tests {
                 assert!(ranges.as_slice().windows(2).all(|pair| pair[0].1 + 1 < pair[1].0));
                 let gap = (first..first + 20).find(|number| !model.contains(number));
                 assert_eq!(ranges.first_gap(first, first + 19).map(|(start, _)| start), gap);
-                assert_eq!(ranges.contains(first, last + 1), model.contains(&(last + 1)));
                 assert_eq!(ranges.max(), model.last().copied());
             }
         }

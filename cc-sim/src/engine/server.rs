@@ -6,7 +6,7 @@
 use super::ack_policy::{self, Requested};
 use super::link::Link;
 use super::loss::LossTimer;
-use super::packet::{AckFrame, AckFrequency, Content, Data, Limits, Packet};
+use super::packet::{AckFrame, AckFrequency, Content, Data, Limits, Packet, size};
 use super::ranges::Ranges;
 use super::rng::SplitMix64;
 use super::{Counters, SampleKind};
@@ -18,19 +18,15 @@ use cc_core::{
 };
 use std::collections::VecDeque;
 
-/// Packets in flight that the path keeps track of: more than the satellite scenario ever has.
-const MAX_IN_FLIGHT: usize = 32_768;
+/// Packets in flight that the path keeps track of; a run that needs more ends with an error.
+pub(super) const MAX_IN_FLIGHT: usize = 65_536;
 
 pub(super) type SimPath = Path<AnyController, MAX_IN_FLIGHT>;
 
-/// Sizes of the packets of the server's first flight in bytes (sim_model section 5.2): Initial and Handshake
-/// share a datagram of 1252 bytes, then Handshake and 1-RTT one of 511.
-const SERVER_HELLO: u64 = 1_252;
+/// Packets of the server's first flight, in bytes (sim_model section 5.2): Initial and Handshake share the first
+/// datagram, Handshake and 1-RTT the second.
 const INITIAL_PACKET: u64 = 184;
-const SERVER_FINISHED: u64 = 511;
 const FINISHED_1RTT: u64 = 222;
-/// Answer to CONNECTION_CLOSE.
-const CLOSE_REPLY: u64 = 32;
 /// More full-size packets than this lost at one ACK make the path MTU fall back (sim_model section 5.1).
 const MTU_LOSSES: u64 = 10;
 
@@ -60,6 +56,8 @@ pub(super) struct Server {
     pacing_until: Option<u64>,
     probes: u32,
     close_reply: bool,
+    /// Whether more packets were in flight than the path keeps track of.
+    is_overloaded: bool,
     /// Send time of an ack-eliciting packet of the client that is still to be acknowledged.
     echo: Option<u64>,
     changed: Option<SampleKind>,
@@ -155,7 +153,7 @@ impl Server {
         let next_hole = 3 + rng.below(256);
         Self {
             config: *config,
-            path: Box::new(Path::new(controller, path_config)),
+            path: boxed_path(controller, path_config),
             resume,
             handshake: Handshake {
                 started: false,
@@ -191,6 +189,7 @@ impl Server {
             pacing_until: None,
             probes: 0,
             close_reply: false,
+            is_overloaded: false,
             echo: None,
             changed: None,
             return_rate: ReturnRate::default(),
@@ -204,6 +203,11 @@ impl Server {
     /// When the request arrived.
     pub(super) fn request_at(&self) -> u64 {
         self.handshake.request_at
+    }
+
+    /// Whether more than [`MAX_IN_FLIGHT`] packets were in flight: the run is void.
+    pub(super) fn is_overloaded(&self) -> bool {
+        self.is_overloaded
     }
 
     /// What changed since the last call, for observers.
@@ -391,11 +395,12 @@ impl Server {
     fn finish(&mut self, now: u64, space: PacketSpace, cause: LossCause, ack_delay: Duration) {
         let first = !self.path.rtt().has_sample();
         self.path.finish(instant(now), FrameEnd { space, cause, ack_delay: Some(ack_delay) });
-        if first && self.path.rtt().has_sample() {
-            if let Some(resume) = self.resume.take() {
-                let hint = ResumeHint { cwnd: resume.cwnd_bytes, rtt: Duration::from_micros(resume.rtt_us) };
-                self.path.resume(instant(now), &hint);
-            }
+        if first
+            && self.path.rtt().has_sample()
+            && let Some(resume) = self.resume.take()
+        {
+            let hint = ResumeHint { cwnd: resume.cwnd_bytes, rtt: Duration::from_micros(resume.rtt_us) };
+            self.path.resume(instant(now), &hint);
         }
     }
 
@@ -453,7 +458,7 @@ impl Server {
             self.send_flight(now, downlink, counters);
         }
         if std::mem::take(&mut self.close_reply) {
-            downlink.submit(now, Packet { bytes: CLOSE_REPLY, content: Content::CloseReply });
+            downlink.submit(now, Packet { bytes: size::CLOSE_REPLY, content: Content::CloseReply });
         }
         if !self.handshake.ready {
             return;
@@ -476,23 +481,26 @@ impl Server {
         self.handshake.retries += 1;
         if again {
             // Only the handshake datagrams are sent again; the path keeps the numbers of the first ones.
-            downlink.submit(now, Packet { bytes: SERVER_HELLO, content: Content::ServerHello });
+            downlink.submit(now, Packet { bytes: size::SERVER_HELLO, content: Content::ServerHello });
             let content = Content::ServerFinished { number: 0 };
-            downlink.submit(now, Packet { bytes: SERVER_FINISHED, content });
+            downlink.submit(now, Packet { bytes: size::SERVER_FINISHED, content });
             return;
         }
         let spaces = [
             (PacketSpace::Initial, INITIAL_PACKET),
-            (PacketSpace::Handshake, SERVER_HELLO - INITIAL_PACKET),
-            (PacketSpace::Handshake, SERVER_FINISHED - FINISHED_1RTT),
+            (PacketSpace::Handshake, size::SERVER_HELLO - INITIAL_PACKET),
+            (PacketSpace::Handshake, size::SERVER_FINISHED - FINISHED_1RTT),
         ];
         let numbers = spaces.map(|(space, bytes)| self.register(now, space, bytes, false));
         self.handshake.packets = [numbers[1], numbers[2]];
-        counters.on_sent(SERVER_HELLO);
-        downlink.submit(now, Packet { bytes: SERVER_HELLO, content: Content::ServerHello });
+        counters.on_sent(size::SERVER_HELLO);
+        downlink.submit(now, Packet { bytes: size::SERVER_HELLO, content: Content::ServerHello });
         let number = self.record(now, FINISHED_1RTT, 0, 0);
-        counters.on_sent(SERVER_FINISHED);
-        downlink.submit(now, Packet { bytes: SERVER_FINISHED, content: Content::ServerFinished { number } });
+        counters.on_sent(size::SERVER_FINISHED);
+        downlink.submit(
+            now,
+            Packet { bytes: size::SERVER_FINISHED, content: Content::ServerFinished { number } },
+        );
         let probe = self.record(now, self.config.mtu, 0, 0);
         self.mtu.probe = Some(probe);
         let data = Data { number: probe, offset: 0, length: 0, ack_frequency: None, echo: None };
@@ -513,7 +521,9 @@ impl Server {
         if self.config.skip_packet_numbers && self.handshake.ready && self.next_number >= self.next_hole {
             self.skip_number(now);
         }
-        let path_number = self.register(now, PacketSpace::Application, bytes, length > 0).unwrap_or(u64::MAX);
+        let registered = self.register(now, PacketSpace::Application, bytes, length > 0);
+        self.is_overloaded |= registered.is_none();
+        let path_number = registered.unwrap_or(u64::MAX);
         let number = self.next_number;
         self.next_number += 1;
         let state = State::Outstanding;
@@ -540,11 +550,6 @@ impl Server {
     /// Nothing is declared lost.
     fn send_probe(&mut self, now: u64, downlink: &mut Link, counters: &mut Counters) {
         self.probes += 1;
-        if self.path.is_full() {
-            // No entry is free for a probe: give up the oldest packet, so that the connection can go on.
-            self.give_up_oldest(now, counters);
-            return;
-        }
         let oldest = (self.first_outstanding..self.next_number)
             .filter_map(|number| self.packet(number))
             .find(|packet| packet.state == State::Outstanding && packet.length > 0);
@@ -559,17 +564,6 @@ impl Server {
         self.changed = Some(SampleKind::Timeout);
     }
 
-    fn give_up_oldest(&mut self, now: u64, counters: &mut Counters) {
-        let oldest = (self.first_outstanding..self.next_number).find_map(|number| {
-            Some((number, self.packet(number)?)).filter(|(_, p)| p.state == State::Outstanding)
-        });
-        if let Some((number, packet)) = oldest {
-            self.declare_lost(now, number, packet, counters);
-            self.finish(now, PacketSpace::Application, LossCause::Timer, Duration::ZERO);
-            self.changed = Some(SampleKind::Loss);
-        }
-    }
-
     fn send_data(&mut self, now: u64, downlink: &mut Link, counters: &mut Counters) {
         self.pacing_until = None;
         loop {
@@ -581,7 +575,7 @@ impl Server {
             let cwnd = self.path.controller().cwnd();
             let bytes = length + self.config.overhead;
             let blocked = if self.config.may_overshoot { in_flight > cwnd } else { in_flight + bytes > cwnd };
-            if self.path.is_full() || (blocked && !self.path.controller().may_send_beyond_cwnd()) {
+            if blocked && !self.path.controller().may_send_beyond_cwnd() {
                 self.path.note_limit(SendLimit::Cwnd);
                 return;
             }
@@ -597,6 +591,9 @@ impl Server {
             }
             self.transmit(now, bytes, offset, length, downlink, counters);
             self.changed = self.changed.or(Some(SampleKind::Sent));
+            if self.is_overloaded {
+                return;
+            }
         }
     }
 
@@ -688,6 +685,20 @@ impl Server {
             self.first_number += 1;
         }
     }
+}
+
+/// A path on the heap. It is 2 MiB large and built by value; a build without optimisation puts it together on the stack
+/// first, more than a test thread has. So a thread with a large stack builds it.
+fn boxed_path(controller: AnyController, config: PathConfig) -> Box<SimPath> {
+    const STACK_BYTES: usize = 16 << 20;
+    std::thread::scope(|scope| {
+        std::thread::Builder::new()
+            .stack_size(STACK_BYTES)
+            .spawn_scoped(scope, || Box::new(Path::new(controller, config)))
+            .expect("the system starts a thread")
+            .join()
+            .expect("building a path does not panic")
+    })
 }
 
 pub(super) fn instant(us: u64) -> Instant {
