@@ -1,0 +1,49 @@
+//! Snapshots of whole traces: both algorithms on each of the draft's seven network events.
+//!
+//! A change of any decision of an algorithm, of `cc_core::Path` or of the simulator shows here as a diff to be read line
+//! by line (`cargo insta review`, or `INSTA_UPDATE=always`); the commit says why.
+
+use cc_sim::trace::trace_lines;
+use cc_sim::{Algorithm, scenario};
+
+/// Scenarios and the interval of their lines in microseconds: some dozens of lines each.
+const SCENARIOS: [(&str, u64); 7] = [
+    ("alone", 250_000),
+    ("alone_200", 50_000),
+    ("low_and_up", 500_000),
+    ("drop_and_back", 500_000),
+    ("blackhole", 250_000),
+    ("short_long", 1_000_000),
+    ("satellite", 250_000),
+];
+
+fn check(algorithm: Algorithm) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| {
+        for (name, interval_us) in SCENARIOS {
+            let scenario = scenario::builtin(name).unwrap();
+            let trace = trace_lines(&scenario, algorithm, 1, interval_us).unwrap();
+            insta::assert_snapshot!(format!("{name}_{}", algorithm.name()), trace);
+        }
+    });
+}
+
+#[test]
+fn c4_goes_the_same_way_through_every_network_event() {
+    check(Algorithm::C4);
+}
+
+#[test]
+fn cubic_goes_the_same_way_through_every_network_event() {
+    check(Algorithm::Cubic);
+}
+
+#[test]
+fn the_snapshots_cover_every_built_in_scenario() {
+    let covered: Vec<&str> = SCENARIOS.iter().map(|&(name, _)| name).collect();
+    let mut all: Vec<&str> = scenario::builtin_names().collect();
+    all.retain(|name| !covered.contains(name));
+    assert!(all.is_empty(), "no snapshot of {all:?}");
+}
