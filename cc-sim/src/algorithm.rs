@@ -49,8 +49,7 @@ impl Algorithm {
             Self::Cubic => Box::new(cc_cubic::Cubic::new(&cc_cubic::Config {
                 max_datagram_size: endpoint.initial_mtu,
                 initial_window: Some(endpoint.initial_window),
-                // RFC 9438 section 4.7: to be disabled where a single flow has the network for itself, as here.
-                fast_convergence: false,
+                fast_convergence: endpoint.fast_convergence,
                 ..cc_cubic::Config::default()
             })),
         })

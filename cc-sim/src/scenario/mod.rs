@@ -131,6 +131,9 @@ pub struct Endpoint {
     pub skip_packet_numbers: bool,
     /// Whether the sender uses its pacer (true).
     pub pacing: bool,
+    /// Whether CUBIC uses fast convergence (false: RFC 9438 section 4.7 wants it off where a single flow has the
+    /// network for itself, as in all scenarios so far).
+    pub fast_convergence: bool,
 }
 
 impl Default for Endpoint {
@@ -152,6 +155,7 @@ impl Default for Endpoint {
             initial_max_stream_data: 2 << 20,
             skip_packet_numbers: true,
             pacing: true,
+            fast_convergence: false,
         }
     }
 }

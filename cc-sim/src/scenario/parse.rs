@@ -51,6 +51,7 @@
 //! initial_max_stream_data_bytes = 2_097_152  # 65527..=10^15: flow control of the stream
 //! skip_packet_numbers = true    # the only randomness without jitter
 //! pacing = true
+//! fast_convergence = false      # of CUBIC; off for a single flow (RFC 9438 section 4.7)
 //! ```
 
 use super::{Endpoint, Jitter, LinkState, LinkTimeline, QueueLimit, Resume, Scenario, Transfer};
@@ -196,6 +197,7 @@ struct RawEndpoint {
     initial_max_stream_data_bytes: Option<Number>,
     skip_packet_numbers: Option<bool>,
     pacing: Option<bool>,
+    fast_convergence: Option<bool>,
 }
 
 /// Any number, so that one out of range is refused by the range of its field and not by that of a Rust type.
@@ -469,6 +471,7 @@ impl Checker<'_> {
             )?,
             skip_packet_numbers: raw.skip_packet_numbers.unwrap_or(default.skip_packet_numbers),
             pacing: raw.pacing.unwrap_or(default.pacing),
+            fast_convergence: raw.fast_convergence.unwrap_or(default.fast_convergence),
         })
     }
 

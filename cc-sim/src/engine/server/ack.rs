@@ -1,0 +1,190 @@
+//! ACK frames, loss detection, timers, path MTU and the ACK frequency asked for.
+
+use super::{SentPacket, Server, State, instant};
+use crate::engine::packet::AckFrame;
+use crate::engine::{Counters, SampleKind, ack_policy};
+use cc_core::{CongestionController, Duration, LossCause, MtuChange, PacketSpace};
+
+/// More full-size packets than this lost at one ACK make the path MTU fall back (sim_model section 5.1).
+const MTU_LOSSES: u64 = 10;
+
+impl Server {
+    pub(super) fn on_ack(&mut self, now: u64, frame: &AckFrame, counters: &mut Counters) {
+        let mut acked_new = false;
+        for &(first, last) in frame.ranges.iter().rev() {
+            let last = last.min(self.next_number.saturating_sub(1));
+            let mut from = first;
+            while let Some((start, end)) = self.acked.first_gap(from, last) {
+                for number in start..=end {
+                    acked_new |= self.mark_acked(number, counters);
+                }
+                self.acked.insert(start, end);
+                from = end + 1;
+            }
+        }
+        let Some(largest) = frame.ranges.last().map(|range| range.1.min(self.next_number.saturating_sub(1)))
+        else {
+            return;
+        };
+        if let Some(packet) = self.packet(largest) {
+            self.loss.on_ack(now, largest, packet.sent_at);
+        }
+        if !acked_new {
+            return;
+        }
+        self.probes = 0;
+        self.detect_losses(now, counters);
+        let delay = Duration::from_micros(frame.delay_us);
+        self.finish(now, PacketSpace::Application, LossCause::Ack, delay);
+        self.forget_resolved();
+        self.changed = Some(SampleKind::Ack);
+        self.update_ack_frequency();
+    }
+
+    /// Marks a packet acknowledged; whether it was outstanding or declared lost.
+    pub(super) fn mark_acked(&mut self, number: u64, counters: &mut Counters) -> bool {
+        let Some(index) = number.checked_sub(self.first_number).and_then(|index| usize::try_from(index).ok())
+        else {
+            return false;
+        };
+        let Some(packet) = self.sent.get_mut(index) else { return false };
+        match packet.state {
+            State::Outstanding => {}
+            State::Lost => counters.spurious_losses += 1,
+            State::Acked | State::Hole => return false,
+        }
+        packet.state = State::Acked;
+        let packet = *packet;
+        self.path.acked(packet.path_number, None);
+        if packet.length > 0 {
+            self.stream.acked.insert(packet.offset, packet.offset + packet.length - 1);
+        }
+        if packet.bytes > self.mtu.current && packet.bytes <= self.config.mtu {
+            self.set_mtu(packet.sent_at, packet.bytes, MtuChange::Discovered);
+        }
+        if packet.bytes == self.mtu.current {
+            self.mtu.full_losses = 0;
+        }
+        if self.mtu.probe == Some(number) {
+            self.mtu.probe_acked = true;
+        }
+        true
+    }
+
+    /// Declares lost, oldest first, what the thresholds say; stops at the first packet that is not.
+    pub(super) fn detect_losses(&mut self, now: u64, counters: &mut Counters) -> bool {
+        let timer_us = self.retransmit_timer_us();
+        let smoothed_us = self.path.rtt().smoothed().as_micros();
+        let mut any = false;
+        while let Some(packet) = self.packet(self.first_outstanding) {
+            let number = self.first_outstanding;
+            match packet.state {
+                State::Acked | State::Lost | State::Hole => {}
+                State::Outstanding => {
+                    if !self.loss.is_lost(now, number, packet.sent_at, timer_us, smoothed_us) {
+                        break;
+                    }
+                    self.declare_lost(now, number, packet, counters);
+                    any = true;
+                }
+            }
+            self.first_outstanding += 1;
+        }
+        any
+    }
+
+    pub(super) fn declare_lost(
+        &mut self,
+        now: u64,
+        number: u64,
+        packet: SentPacket,
+        counters: &mut Counters,
+    ) {
+        if let Some(index) = self.index(number) {
+            self.sent[index].state = State::Lost;
+        }
+        counters.packets_lost += 1;
+        counters.bytes_lost += packet.bytes;
+        self.path.lost(packet.path_number);
+        if packet.length > 0 {
+            self.stream.retransmit.push_back((packet.offset, packet.length));
+        }
+        if packet.bytes == self.mtu.current && self.mtu.current > self.config.initial_mtu {
+            self.mtu.full_losses += 1;
+            if self.mtu.full_losses > MTU_LOSSES {
+                self.set_mtu(now, self.config.initial_mtu, MtuChange::BlackHole);
+            }
+        }
+    }
+
+    pub(super) fn set_mtu(&mut self, now: u64, bytes: u64, change: MtuChange) {
+        self.mtu.current = bytes;
+        self.mtu.full_losses = 0;
+        self.path.set_max_datagram_size(instant(now), bytes, change);
+    }
+
+    pub(super) fn update_ack_frequency(&mut self) {
+        let rtt = self.path.rtt();
+        if !rtt.has_sample() {
+            return;
+        }
+        let snapshot = self.path.controller().snapshot();
+        let inputs = ack_policy::Inputs {
+            cwnd: snapshot.cwnd,
+            mtu: self.mtu.current,
+            min_rtt_us: rtt.min().as_micros(),
+            smoothed_rtt_us: rtt.smoothed().as_micros(),
+            rate: snapshot.bandwidth.map_or(0, |rate| rate.as_bytes_per_sec()),
+            return_rate: self.return_rate.max,
+            startup: snapshot.ssthresh.is_none() && snapshot.congestion_events == 0,
+        };
+        if let Some(frame) = self.requested.update(ack_policy::suited(&self.config, &inputs)) {
+            self.ack_frequency = Some(frame);
+        }
+    }
+
+    /// sim_model section 5.3: srtt + 3 rttvar + the peer's largest ACK delay.
+    pub(super) fn retransmit_timer_us(&self) -> u64 {
+        let rtt = self.path.rtt();
+        if !rtt.has_sample() {
+            return self.config.initial_pto_us;
+        }
+        let timer = rtt.smoothed().plus(rtt.var().times(3)).max(rtt.latest());
+        timer.as_micros() + self.config.max_ack_delay_us
+    }
+
+    pub(super) fn loss_deadline(&self) -> Option<u64> {
+        let packet = self.packet(self.first_outstanding)?;
+        let smoothed_us = self.path.rtt().smoothed().as_micros();
+        self.loss.deadline(self.first_outstanding, packet.sent_at, self.retransmit_timer_us(), smoothed_us)
+    }
+
+    /// The probe timeout runs from the newest packet in flight (sim_model section 5.7).
+    pub(super) fn pto_deadline(&self) -> Option<u64> {
+        if self.path.bytes_in_flight() == 0 {
+            return None;
+        }
+        let newest = self.sent.iter().rev().find(|packet| packet.state == State::Outstanding)?;
+        let timer = self.loss.backed_off(self.retransmit_timer_us(), self.probes);
+        Some(newest.sent_at.saturating_add(timer))
+    }
+
+    /// Drops packets at the front that are resolved. Lost ones stay for two timers, so that late ACKs of them are
+    /// noticed.
+    pub(super) fn forget_resolved(&mut self) {
+        let keep_us = 2 * self.retransmit_timer_us();
+        while let Some(front) = self.sent.front() {
+            let old = self.loss.last_ack_at().saturating_sub(front.sent_at) > keep_us;
+            let done = match front.state {
+                State::Acked | State::Hole => true,
+                State::Lost => old,
+                State::Outstanding => false,
+            };
+            if !done || self.first_number >= self.first_outstanding {
+                break;
+            }
+            self.sent.pop_front();
+            self.first_number += 1;
+        }
+    }
+}

@@ -1,0 +1,340 @@
+//! The data sender: a QUIC-like endpoint around [`cc_core::Path`].
+//!
+//! It keeps what a QUIC stack keeps (packet numbers, stream data, loss detection, timers, path MTU, flow
+//! control) and leaves bytes in flight, RTT, delivery rate and pacing to the path.
+
+mod ack;
+mod send;
+
+use super::ack_policy::Requested;
+use super::link::Link;
+use super::loss::LossTimer;
+use super::packet::{AckFrame, AckFrequency, Content, Limits, Packet, size};
+use super::ranges::Ranges;
+use super::rng::SplitMix64;
+use super::{Counters, SampleKind};
+use crate::AnyController;
+use crate::scenario::{Endpoint, Resume, Transfer};
+use cc_core::{Duration, FrameEnd, Instant, LossCause, PacketSpace, Path, PathConfig, ResumeHint};
+use std::collections::VecDeque;
+
+/// Packets in flight that the path keeps track of; a run that needs more ends with an error.
+pub(super) const MAX_IN_FLIGHT: usize = 65_536;
+
+pub(super) type SimPath = Path<AnyController, MAX_IN_FLIGHT>;
+
+#[derive(Debug)]
+pub(super) struct Server {
+    config: Endpoint,
+    path: Box<SimPath>,
+    resume: Option<Resume>,
+    handshake: Handshake,
+    /// Sent 1-RTT packets from number `first_number` on.
+    sent: VecDeque<SentPacket>,
+    first_number: u64,
+    next_number: u64,
+    /// Next packet number to skip, and how many were skipped so far.
+    next_hole: u64,
+    holes: u32,
+    rng: SplitMix64,
+    acked: Ranges,
+    /// Packets before this number are neither acked nor lost by now.
+    first_outstanding: u64,
+    loss: LossTimer,
+    stream: Stream,
+    mtu: Mtu,
+    requested: Requested,
+    ack_frequency: Option<AckFrequency>,
+    /// The pacer allows the next packet at this time.
+    pacing_until: Option<u64>,
+    probes: u32,
+    close_reply: bool,
+    /// Whether more packets were in flight than the path keeps track of.
+    is_overloaded: bool,
+    /// Send time of an ack-eliciting packet of the client that is still to be acknowledged.
+    echo: Option<u64>,
+    changed: Option<SampleKind>,
+    return_rate: ReturnRate,
+}
+
+#[derive(Debug)]
+struct Handshake {
+    /// Whether the client hello is here.
+    started: bool,
+    ready: bool,
+    /// Path numbers of the Handshake packets and whether the first was acknowledged.
+    packets: [Option<u64>; 2],
+    flight_due: bool,
+    retry_at: Option<u64>,
+    retries: u32,
+    request_at: u64,
+}
+
+/// A 1-RTT packet.
+#[derive(Clone, Copy, Debug)]
+struct SentPacket {
+    /// Its number on the path.
+    path_number: u64,
+    sent_at: u64,
+    bytes: u64,
+    offset: u64,
+    length: u64,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Outstanding,
+    Acked,
+    Lost,
+    /// A skipped packet number.
+    Hole,
+}
+
+#[derive(Debug)]
+struct Stream {
+    bytes: u64,
+    next_offset: u64,
+    retransmit: VecDeque<(u64, u64)>,
+    acked: Ranges,
+    limits: Limits,
+}
+
+#[derive(Debug)]
+struct Mtu {
+    current: u64,
+    /// Number of the probe; `None` until sent.
+    probe: Option<u64>,
+    probe_acked: bool,
+    full_losses: u64,
+}
+
+/// Rate at which the client's packets arrive: the largest over a stretch of at least 10 ms.
+#[derive(Debug, Default)]
+struct ReturnRate {
+    since: u64,
+    bytes: u64,
+    max: u64,
+}
+
+impl ReturnRate {
+    fn on_packet(&mut self, now: u64, bytes: u64) {
+        self.bytes += bytes;
+        let elapsed = now.saturating_sub(self.since);
+        if elapsed >= 10_000 {
+            self.max = self.max.max(self.bytes * 1_000_000 / elapsed);
+            (self.since, self.bytes) = (now, 0);
+        }
+    }
+}
+
+impl Server {
+    pub(super) fn new(
+        config: &Endpoint,
+        controller: AnyController,
+        transfer: &Transfer,
+        resume: Option<Resume>,
+        seed: u64,
+    ) -> Self {
+        let path_config = PathConfig {
+            max_datagram_size: config.initial_mtu,
+            initial_rtt: Duration::from_micros(config.initial_pto_us),
+            max_ack_delay: Duration::from_micros(config.max_ack_delay_us),
+            ..PathConfig::default()
+        };
+        let mut rng = SplitMix64::new(seed);
+        let next_hole = 3 + rng.below(256);
+        Self {
+            config: *config,
+            path: boxed_path(controller, path_config),
+            resume,
+            handshake: Handshake {
+                started: false,
+                ready: false,
+                packets: [None; 2],
+                flight_due: false,
+                retry_at: None,
+                retries: 0,
+                request_at: 0,
+            },
+            sent: VecDeque::with_capacity(1_024),
+            first_number: 0,
+            next_number: 0,
+            next_hole,
+            holes: 0,
+            rng,
+            acked: Ranges::default(),
+            first_outstanding: 0,
+            loss: LossTimer::new(config),
+            stream: Stream {
+                bytes: transfer.bytes,
+                next_offset: 0,
+                retransmit: VecDeque::new(),
+                acked: Ranges::default(),
+                limits: Limits {
+                    max_data: config.initial_max_data,
+                    max_stream_data: config.initial_max_stream_data,
+                },
+            },
+            mtu: Mtu { current: config.initial_mtu, probe: None, probe_acked: false, full_losses: 0 },
+            requested: Requested::default(),
+            ack_frequency: None,
+            pacing_until: None,
+            probes: 0,
+            close_reply: false,
+            is_overloaded: false,
+            echo: None,
+            changed: None,
+            return_rate: ReturnRate::default(),
+        }
+    }
+
+    pub(super) fn path(&self) -> &SimPath {
+        &self.path
+    }
+
+    /// When the request arrived.
+    pub(super) fn request_at(&self) -> u64 {
+        self.handshake.request_at
+    }
+
+    /// Whether more than [`MAX_IN_FLIGHT`] packets were in flight: the run is void.
+    pub(super) fn is_overloaded(&self) -> bool {
+        self.is_overloaded
+    }
+
+    /// What changed since the last call, for observers.
+    pub(super) fn take_change(&mut self) -> Option<SampleKind> {
+        self.changed.take()
+    }
+
+    /// When [`Server::wake`] is to be called; `None` for "when something arrives".
+    pub(super) fn next_wake(&self) -> Option<u64> {
+        if self.handshake.flight_due || self.close_reply {
+            return Some(0);
+        }
+        if !self.handshake.ready {
+            return self.handshake.retry_at;
+        }
+        let timers = [self.pacing_until, self.loss_deadline(), self.pto_deadline()];
+        timers.into_iter().flatten().min()
+    }
+
+    /// A datagram arrived. ACK ranges come separately.
+    pub(super) fn on_arrival(
+        &mut self,
+        now: u64,
+        packet: &Packet,
+        ack: Option<&AckFrame>,
+        counters: &mut Counters,
+    ) {
+        self.return_rate.on_packet(now, packet.bytes);
+        match packet.content {
+            Content::ClientHello if !self.handshake.started => {
+                self.handshake.started = true;
+                self.handshake.flight_due = true;
+            }
+            Content::HandshakeAck => self.on_handshake_ack(now, 1),
+            Content::ClientFinished => self.on_client_finished(now),
+            Content::Ack { limits, sent_at, .. } if self.handshake.ready => {
+                let known = &mut self.stream.limits;
+                known.max_data = known.max_data.max(limits.max_data);
+                known.max_stream_data = known.max_stream_data.max(limits.max_stream_data);
+                self.echo = self.echo.or(sent_at);
+                if let Some(frame) = ack {
+                    counters.acks_received += 1;
+                    self.on_ack(now, frame, counters);
+                }
+                self.pacing_until = Some(now);
+            }
+            Content::Close => self.close_reply = true,
+            _ => {}
+        }
+    }
+
+    fn on_handshake_ack(&mut self, now: u64, packets: usize) {
+        for number in self.handshake.packets.iter_mut().take(packets).filter_map(Option::take) {
+            self.path.acked(number, None);
+        }
+        self.finish(now, PacketSpace::Handshake, LossCause::Ack, Duration::ZERO);
+    }
+
+    fn on_client_finished(&mut self, now: u64) {
+        if self.handshake.ready || !self.handshake.started || self.handshake.flight_due {
+            return;
+        }
+        let at = instant(now);
+        self.on_handshake_ack(now, 2);
+        // RFC 9001 section 4.9: Initial and Handshake keys go.
+        self.path.discard_space(at, PacketSpace::Initial);
+        self.path.discard_space(at, PacketSpace::Handshake);
+        self.path.set_handshake_ready(true);
+        self.handshake.ready = true;
+        self.handshake.request_at = now;
+        self.pacing_until = Some(now);
+        // The first packet of data carries the first ACK_FREQUENCY frame.
+        self.update_ack_frequency();
+        self.changed = Some(SampleKind::Ack);
+    }
+
+    fn finish(&mut self, now: u64, space: PacketSpace, cause: LossCause, ack_delay: Duration) {
+        let first = !self.path.rtt().has_sample();
+        self.path.finish(instant(now), FrameEnd { space, cause, ack_delay: Some(ack_delay) });
+        if first
+            && self.path.rtt().has_sample()
+            && let Some(resume) = self.resume.take()
+        {
+            let hint = ResumeHint { cwnd: resume.cwnd_bytes, rtt: Duration::from_micros(resume.rtt_us) };
+            self.path.resume(instant(now), &hint);
+        }
+    }
+
+    /// Runs timers and sends what may be sent at `now`.
+    pub(super) fn wake(&mut self, now: u64, downlink: &mut Link, counters: &mut Counters) {
+        if self.handshake.flight_due
+            || self.handshake.retry_at.is_some_and(|at| at <= now && !self.handshake.ready)
+        {
+            self.send_flight(now, downlink, counters);
+        }
+        if std::mem::take(&mut self.close_reply) {
+            downlink.submit(now, Packet { bytes: size::CLOSE_REPLY, content: Content::CloseReply });
+        }
+        if !self.handshake.ready {
+            return;
+        }
+        if self.loss_deadline().is_some_and(|at| at <= now) && self.detect_losses(now, counters) {
+            self.finish(now, PacketSpace::Application, LossCause::Timer, Duration::ZERO);
+            self.forget_resolved();
+            self.changed = Some(SampleKind::Loss);
+        } else if self.pto_deadline().is_some_and(|at| at <= now) {
+            self.send_probe(now, downlink, counters);
+        }
+        self.send_data(now, downlink, counters);
+    }
+
+    fn index(&self, number: u64) -> Option<usize> {
+        usize::try_from(number.checked_sub(self.first_number)?).ok()
+    }
+
+    fn packet(&self, number: u64) -> Option<SentPacket> {
+        self.sent.get(self.index(number)?).copied()
+    }
+}
+
+/// A path on the heap. It is 2 MiB large and built by value; a build without optimisation puts it together on the stack
+/// first, more than a test thread has. So a thread with a large stack builds it.
+fn boxed_path(controller: AnyController, config: PathConfig) -> Box<SimPath> {
+    const STACK_BYTES: usize = 16 << 20;
+    std::thread::scope(|scope| {
+        std::thread::Builder::new()
+            .stack_size(STACK_BYTES)
+            .spawn_scoped(scope, || Box::new(Path::new(controller, config)))
+            .expect("the system starts a thread")
+            .join()
+            .expect("building a path does not panic")
+    })
+}
+
+pub(super) fn instant(us: u64) -> Instant {
+    Instant::from_micros(us)
+}

@@ -1,0 +1,206 @@
+//! Sending: the handshake flight, data, probes, packet numbers.
+
+use super::{SentPacket, Server, State, instant};
+use crate::engine::link::Link;
+use crate::engine::packet::{Content, Data, Packet, size};
+use crate::engine::{Counters, SampleKind};
+use cc_core::{CongestionController, MtuChange, OutgoingPacket, PacketSpace, SendLimit};
+
+/// Packets of the server's first flight, in bytes (sim_model section 5.2): Initial and Handshake share the first
+/// datagram, Handshake and 1-RTT the second.
+const INITIAL_PACKET: u64 = 184;
+const FINISHED_1RTT: u64 = 222;
+
+impl Server {
+    pub(super) fn send_flight(&mut self, now: u64, downlink: &mut Link, counters: &mut Counters) {
+        let again = self.handshake.retry_at.is_some();
+        let backoff = self.config.initial_pto_us << self.handshake.retries.min(6);
+        self.handshake.flight_due = false;
+        self.handshake.retry_at = Some(now + backoff);
+        self.handshake.retries += 1;
+        if again {
+            // Only the handshake datagrams are sent again; the path keeps the numbers of the first ones.
+            downlink.submit(now, Packet { bytes: size::SERVER_HELLO, content: Content::ServerHello });
+            let content = Content::ServerFinished { number: 0 };
+            downlink.submit(now, Packet { bytes: size::SERVER_FINISHED, content });
+            return;
+        }
+        let spaces = [
+            (PacketSpace::Initial, INITIAL_PACKET),
+            (PacketSpace::Handshake, size::SERVER_HELLO - INITIAL_PACKET),
+            (PacketSpace::Handshake, size::SERVER_FINISHED - FINISHED_1RTT),
+        ];
+        let numbers = spaces.map(|(space, bytes)| self.register(now, space, bytes, false));
+        self.handshake.packets = [numbers[1], numbers[2]];
+        counters.on_sent(size::SERVER_HELLO);
+        downlink.submit(now, Packet { bytes: size::SERVER_HELLO, content: Content::ServerHello });
+        let number = self.record(now, FINISHED_1RTT, 0, 0);
+        counters.on_sent(size::SERVER_FINISHED);
+        downlink.submit(
+            now,
+            Packet { bytes: size::SERVER_FINISHED, content: Content::ServerFinished { number } },
+        );
+        let probe = self.record(now, self.config.mtu, 0, 0);
+        self.mtu.probe = Some(probe);
+        let data = Data { number: probe, offset: 0, length: 0, ack_frequency: None, echo: None };
+        counters.on_sent(self.config.mtu);
+        downlink.submit(now, Packet { bytes: self.config.mtu, content: Content::Data(data) });
+        self.changed = Some(SampleKind::Sent);
+    }
+
+    /// Tells the path of a packet; `None` if its ring is full.
+    pub(super) fn register(
+        &mut self,
+        now: u64,
+        space: PacketSpace,
+        bytes: u64,
+        carries_data: bool,
+    ) -> Option<u64> {
+        let at = instant(now);
+        let packet = OutgoingPacket { space, bytes, carries_data, sent_at: at, ..OutgoingPacket::default() };
+        self.path.on_packet_sent(at, &packet).ok()
+    }
+
+    /// Gives a 1-RTT packet its number and remembers it.
+    pub(super) fn record(&mut self, now: u64, bytes: u64, offset: u64, length: u64) -> u64 {
+        if self.config.skip_packet_numbers && self.handshake.ready && self.next_number >= self.next_hole {
+            self.skip_number(now);
+        }
+        let registered = self.register(now, PacketSpace::Application, bytes, length > 0);
+        self.is_overloaded |= registered.is_none();
+        let path_number = registered.unwrap_or(u64::MAX);
+        let number = self.next_number;
+        self.next_number += 1;
+        let state = State::Outstanding;
+        self.sent.push_back(SentPacket { path_number, sent_at: now, bytes, offset, length, state });
+        number
+    }
+
+    /// sim_model section 7: the next hole comes 3 + U(0 .. 256 * 2^holes - 1) numbers later.
+    pub(super) fn skip_number(&mut self, now: u64) {
+        self.holes += 1;
+        self.next_hole = self.next_number + 3 + self.rng.below(256 << self.holes.min(32));
+        self.next_number += 1;
+        self.sent.push_back(SentPacket {
+            path_number: u64::MAX,
+            sent_at: now,
+            bytes: 0,
+            offset: 0,
+            length: 0,
+            state: State::Hole,
+        });
+    }
+
+    /// A probe timeout: one packet with the oldest data in flight, beyond window and pacer (RFC 9002 section 6.2.4).
+    /// Nothing is declared lost.
+    pub(super) fn send_probe(&mut self, now: u64, downlink: &mut Link, counters: &mut Counters) {
+        self.probes += 1;
+        let oldest = (self.first_outstanding..self.next_number)
+            .filter_map(|number| self.packet(number))
+            .find(|packet| packet.state == State::Outstanding && packet.length > 0);
+        let (offset, length) = oldest.map_or((0, 0), |packet| {
+            (packet.offset, packet.length.min(self.config.initial_mtu - self.config.overhead))
+        });
+        if self.mtu.current > self.config.initial_mtu {
+            self.set_mtu(now, self.config.initial_mtu, MtuChange::BlackHole);
+        }
+        let bytes = if length == 0 { self.config.ack_size } else { length + self.config.overhead };
+        self.transmit(now, bytes, offset, length, downlink, counters);
+        self.changed = Some(SampleKind::Timeout);
+    }
+
+    pub(super) fn send_data(&mut self, now: u64, downlink: &mut Link, counters: &mut Counters) {
+        self.pacing_until = None;
+        loop {
+            let Some((offset, length, repeated)) = self.next_chunk() else {
+                self.on_nothing_to_send(now);
+                return;
+            };
+            let in_flight = self.path.bytes_in_flight();
+            let cwnd = self.path.controller().cwnd();
+            let bytes = length + self.config.overhead;
+            let blocked = if self.config.may_overshoot { in_flight > cwnd } else { in_flight + bytes > cwnd };
+            if blocked && !self.path.controller().may_send_beyond_cwnd() {
+                self.path.note_limit(SendLimit::Cwnd);
+                return;
+            }
+            if let Some(at) = self.paced_until(now) {
+                self.path.note_limit(SendLimit::Pacer);
+                self.pacing_until = Some(at);
+                return;
+            }
+            if repeated {
+                self.take_repeated(length);
+            } else {
+                self.stream.next_offset += length;
+            }
+            self.transmit(now, bytes, offset, length, downlink, counters);
+            self.changed = self.changed.or(Some(SampleKind::Sent));
+            if self.is_overloaded {
+                return;
+            }
+        }
+    }
+
+    /// When the pacer allows a full packet; `None` for now. The clock ticks in microseconds.
+    pub(super) fn paced_until(&mut self, now: u64) -> Option<u64> {
+        if !self.config.pacing {
+            return None;
+        }
+        let departure = self.path.departure(instant(now), self.mtu.current);
+        let at = departure.as_nanos().div_ceil(1_000);
+        (at > now).then_some(at)
+    }
+
+    /// The next piece of stream data: what was lost first, then new data as flow control allows.
+    pub(super) fn next_chunk(&mut self) -> Option<(u64, u64, bool)> {
+        let room = self.mtu.current - self.config.overhead;
+        while let Some(&(offset, length)) = self.stream.retransmit.front() {
+            // A late ACK may have made it needless.
+            match self.stream.acked.first_gap(offset, offset + length - 1) {
+                None => {
+                    self.stream.retransmit.pop_front();
+                }
+                Some(_) => return Some((offset, length.min(room), true)),
+            }
+        }
+        let limit =
+            self.stream.limits.max_data.min(self.stream.limits.max_stream_data).min(self.stream.bytes);
+        let length = room.min(limit.saturating_sub(self.stream.next_offset));
+        (length > 0).then_some((self.stream.next_offset, length, false))
+    }
+
+    pub(super) fn take_repeated(&mut self, sent: u64) {
+        if let Some((offset, length)) = self.stream.retransmit.pop_front()
+            && length > sent
+        {
+            self.stream.retransmit.push_front((offset + sent, length - sent));
+        }
+    }
+
+    pub(super) fn on_nothing_to_send(&mut self, now: u64) {
+        if self.path.bytes_in_flight() > self.path.controller().cwnd() || self.paced_until(now).is_some() {
+            return;
+        }
+        let finished = self.stream.next_offset >= self.stream.bytes;
+        self.path.on_app_limited(instant(now));
+        self.path.note_limit(if finished { SendLimit::NoData } else { SendLimit::FlowControl });
+    }
+
+    pub(super) fn transmit(
+        &mut self,
+        now: u64,
+        bytes: u64,
+        offset: u64,
+        length: u64,
+        downlink: &mut Link,
+        counters: &mut Counters,
+    ) {
+        let number = self.record(now, bytes, offset, length);
+        let ack_frequency = self.ack_frequency.take();
+        counters.on_sent(bytes);
+        let echo = self.echo.take();
+        let content = Content::Data(Data { number, offset, length, ack_frequency, echo });
+        downlink.submit(now, Packet { bytes, content });
+    }
+}
