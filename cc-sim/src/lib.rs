@@ -18,3 +18,8 @@ pub mod trace;
 pub use algorithm::{Algorithm, AnyController};
 pub use engine::{Observer, Outcome, Sample, SampleKind, SimulationError, simulate};
 pub use scenario::Scenario;
+
+/// The examples of the README, run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
