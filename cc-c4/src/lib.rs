@@ -75,6 +75,7 @@
 //! losses are never congestion, since the average loss rate stays below 52 %. A resume that ends before the first
 //! rate sample falls back to the initial window, unpaced.
 #![no_std]
+#![forbid(unsafe_code)]
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -18,6 +18,7 @@
 //!   not count; a late ack gives no RTT; a full ring is reported as an unknown limit, not as a full window;
 //!   idle time counts from when the flight became empty.
 #![no_std]
+#![forbid(unsafe_code)]
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,
