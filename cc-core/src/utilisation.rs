@@ -108,7 +108,7 @@ impl Utilisation {
         let filled = self.filled || self.filled_before;
         // The flags are used for this ACK before a new round clears them.
         if self.round.on_ack(path, ack) {
-            self.filled_before = self.filled && path.bytes_in_flight > 0;
+            self.filled_before = self.filled;
             self.filled = false;
         }
         self.utilised = match self.rule {

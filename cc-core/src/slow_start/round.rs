@@ -36,21 +36,19 @@ impl SendMark {
         }
     }
 
-    /// Whether `ack` shows that the round that began at the mark is over: everything sent before the mark is
-    /// acked or lost, or, where the stack does not know what is outstanding, a packet sent after it is acked.
+    /// Whether `ack` shows that the round that began at the mark is over: a packet sent after the mark is acked, or
+    /// everything sent before it is acked or lost.
     #[must_use]
     pub fn is_passed(&self, path: &PathState, ack: &AckEvent<'_>) -> bool {
         if path.bytes_in_flight == 0 {
             return ack.last && !ack.packets.is_empty();
         }
-        if let Some(oldest) = path.oldest_outstanding {
-            return oldest >= self.number;
-        }
-        ack.packets.iter().any(|packet| !self.covers(packet.number, packet.sent_at))
+        path.oldest_outstanding.is_some_and(|oldest| oldest >= self.number)
+            || ack.packets.iter().any(|packet| !self.covers(packet.number, packet.sent_at))
     }
 }
 
-/// Rounds of sending: a round ends when what had been sent at its start is acked or lost.
+/// Rounds of sending: a round ends when what had been sent at its start is acked or lost, or overtaken.
 ///
 /// The next one starts at that moment, or, if nothing is in flight then, with the first ACK of the next flight: so
 /// a flight that is acked as a whole before anything else is sent is one round.
@@ -137,8 +135,15 @@ mod tests {
             !round.on_ack(&path(100, 10, Some(1), 1), &ack(&acked(Some(0), 0))),
             "packets 1 to 9 are out"
         );
-        assert!(!round.on_ack(&path(190, 20, Some(9), 1), &ack(&acked(Some(12), 110))), "9 is outstanding");
+        assert!(!round.on_ack(&path(190, 20, Some(9), 1), &ack(&acked(Some(8), 90))), "9 is outstanding");
         assert!(round.on_ack(&path(200, 20, Some(10), 1), &ack(&acked(Some(9), 90))));
+    }
+
+    #[test]
+    fn a_packet_that_never_arrives_does_not_prolong_the_round() {
+        let mut round = SendRound::new();
+        assert!(!round.on_ack(&path(100, 10, Some(1), 1), &ack(&acked(Some(0), 0))));
+        assert!(round.on_ack(&path(190, 20, Some(9), 1), &ack(&acked(Some(12), 110))));
     }
 
     #[test]
