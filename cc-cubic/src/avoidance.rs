@@ -42,6 +42,9 @@ pub(crate) struct Growth {
 impl Growth {
     /// Grows the window of `state`, whose running stage is `stage`. Returns whether the limit stopped it.
     pub(crate) fn apply(self, state: &mut State, stage: &mut Stage, segment: &mut Segment) -> bool {
+        if self.bytes == 0 {
+            return false;
+        }
         let limit = FineBytes::new(self.limit);
         let t = self.now.since(stage.epoch);
         let w_cubic = state.w_cubic(stage, t, self.datagram);
@@ -91,5 +94,58 @@ impl Growth {
             reno: Slope::new(increase, cwnd),
             reno_friendly: w_cubic < stage.w_est,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Growth, Segment};
+    use crate::bytes::FineBytes;
+    use crate::config::{Config, Settings};
+    use crate::state::{Phase, Stage, State};
+    use cc_core::{Duration, Instant};
+
+    /// The window in whole bytes and `W_est` after one ACK of 1200 bytes, the RTT being 2 s; the stage has just begun.
+    fn grown(cwnd: u64, w_max: u64, w_est: u64) -> (u64, u64) {
+        let settings = Settings::new(&Config::default());
+        let mut stage = Stage { epoch: Instant::ZERO, k: Duration::ZERO, w_est: FineBytes::new(w_est) };
+        let mut state = State {
+            cwnd: FineBytes::new(cwnd),
+            w_max,
+            phase: Phase::Avoidance(stage),
+            ..State::initial(&settings)
+        };
+        let growth = Growth {
+            now: Instant::ZERO,
+            rtt: Duration::from_secs(2),
+            bytes: 1_200,
+            limit: u64::MAX,
+            datagram: 1_200,
+        };
+        assert!(!growth.apply(&mut state, &mut stage, &mut Segment::default()));
+        (state.cwnd.whole(), stage.w_est.whole())
+    }
+
+    #[test]
+    fn in_the_reno_friendly_region_the_window_is_w_est() {
+        // W_cubic(0) = W_max = 119000 < W_est = 120000: the window becomes W_est = 120000 + 1200 * 1200 / 120000 (alpha is
+        // 1: there is no cwnd_prior to reach), although W_cubic(RTT) = 119000 + 480 * 2^3 = 122840 lies above.
+        let (cwnd, w_est) = grown(120_000, 119_000, 120_000);
+        assert!((120_011..=120_012).contains(&cwnd), "{cwnd}");
+        assert_eq!(cwnd, w_est);
+    }
+
+    #[test]
+    fn outside_of_it_the_window_moves_towards_the_target() {
+        // W_cubic(0) = 120000 is not below W_est = 120000: target 123840, (3840 / 120000) * 1200 = 38.4.
+        let (cwnd, _) = grown(120_000, 120_000, 120_000);
+        assert!((120_037..=120_038).contains(&cwnd), "{cwnd}");
+    }
+
+    #[test]
+    fn the_target_is_at_least_the_window() {
+        // Convex region far below the window: W_cubic(RTT) = 100000 + 3840. W_est is lower still.
+        let (cwnd, _) = grown(120_000, 100_000, 90_000);
+        assert_eq!(cwnd, 120_000);
     }
 }

@@ -26,7 +26,8 @@ pub enum ResumeJump {
 pub struct Config {
     /// Maximum datagram size at the start, in bytes; taken as at least 1 and at most 65527. Default 1200.
     pub max_datagram_size: u64,
-    /// Initial window in bytes; `None` (default) for RFC 9002 section 7.2. At least two datagrams are used.
+    /// Initial window in bytes; `None` (default) for RFC 9002 section 7.2, computed anew when the handshake changes the
+    /// datagram size. At least two datagrams are used.
     pub initial_window: Option<u64>,
     /// Largest window in bytes; at most [`MAX_WINDOW`] (default) and at least two datagrams are used.
     pub max_window: u64,

@@ -30,10 +30,10 @@ const RETREAT_BETA_TENTHS: u64 = 7;
 #[derive(Clone, Copy, Debug)]
 pub struct Cubic<S: SlowStart = HyStartPlusPlus> {
     settings: Settings,
-    state: State,
+    pub(crate) state: State,
     segment: Segment,
-    slow_start: S,
-    utilisation: Utilisation,
+    pub(crate) slow_start: S,
+    pub(crate) utilisation: Utilisation,
     cut: Option<Cut>,
     resume: Resume,
     /// Smoothed RTT of the newest ACK.
@@ -90,70 +90,6 @@ impl<S: SlowStart> Cubic<S> {
         };
         cubic.update_outputs();
         cubic
-    }
-
-    /// Slow-start threshold in bytes; `None` while it is infinite.
-    #[must_use]
-    pub fn ssthresh(&self) -> Option<u64> {
-        (self.state.ssthresh != INFINITE).then_some(self.state.ssthresh)
-    }
-
-    /// `W_max` in bytes (RFC 9438 section 4.1.2); 0 before the first congestion event.
-    #[must_use]
-    pub const fn w_max(&self) -> u64 {
-        self.state.w_max
-    }
-
-    /// `cwnd_prior` in bytes (RFC 9438 section 4.1.2): the window when the threshold was last set.
-    #[must_use]
-    pub const fn cwnd_prior(&self) -> u64 {
-        self.state.cwnd_prior
-    }
-
-    /// `K` of the running congestion avoidance stage (RFC 9438 section 4.2).
-    #[must_use]
-    pub const fn k(&self) -> Option<Duration> {
-        match &self.state.phase {
-            Phase::Avoidance(stage) => Some(stage.k),
-            Phase::SlowStart | Phase::Recovery => None,
-        }
-    }
-
-    /// `W_est` in bytes, rounded down, of the running congestion avoidance stage (RFC 9438 section 4.3).
-    #[must_use]
-    pub const fn w_est(&self) -> Option<u64> {
-        match &self.state.phase {
-            Phase::Avoidance(stage) => Some(stage.w_est.whole()),
-            Phase::SlowStart | Phase::Recovery => None,
-        }
-    }
-
-    /// `t_epoch`: start of the running congestion avoidance stage, moved later by time that does not count
-    /// (RFC 9438 section 4.2).
-    #[must_use]
-    pub const fn epoch(&self) -> Option<Instant> {
-        match &self.state.phase {
-            Phase::Avoidance(stage) => Some(stage.epoch),
-            Phase::SlowStart | Phase::Recovery => None,
-        }
-    }
-
-    /// Whether a recovery period is running (RFC 9002 section 7.3.2).
-    #[must_use]
-    pub fn in_recovery(&self) -> bool {
-        self.state.phase == Phase::Recovery
-    }
-
-    /// Whether the window was used at the newest ACK (RFC 9002 section 7.8).
-    #[must_use]
-    pub const fn utilisation(&self) -> &Utilisation {
-        &self.utilisation
-    }
-
-    /// The slow-start algorithm.
-    #[must_use]
-    pub const fn slow_start(&self) -> &S {
-        &self.slow_start
     }
 
     /// All outputs, from the state.
@@ -288,7 +224,7 @@ impl<S: SlowStart> Cubic<S> {
             self.state.start_stage(now, &self.settings);
         }
         self.start_segments();
-        self.settled_at = self.settled_at.max(now);
+        self.settled_at = now;
     }
 
     /// A congestion event that no earlier reduction covers.
@@ -328,10 +264,8 @@ impl<S: SlowStart> Cubic<S> {
     /// A loss in a period that a CE mark opened: the reduction becomes that of a loss, from the window before.
     fn deepen(&mut self, path: &PathState, before: State, lost_bytes: u64) {
         let after_ce = self.state;
-        let mut state = before;
-        state.reduce(Signal::Loss, &self.settings);
-        state.cwnd = state.cwnd.min(after_ce.cwnd);
-        self.state = state;
+        self.state = before;
+        self.state.reduce(Signal::Loss, &self.settings);
         if after_ce.phase != Phase::Recovery {
             self.state.start_stage(path.now, &self.settings);
         }
@@ -372,7 +306,6 @@ impl<S: SlowStart> Cubic<S> {
                 }
             }
         }
-        self.state.cwnd = self.state.cwnd.max(FineBytes::new(self.settings.min_window()));
         self.start_segments();
         self.rescue = false;
     }
@@ -402,7 +335,7 @@ impl<S: SlowStart> Cubic<S> {
             self.state.start_flat_stage(path.now, &self.settings);
         }
         self.start_segments();
-        self.settled_at = self.settled_at.max(path.now);
+        self.settled_at = path.now;
     }
 
     /// Persistent congestion (RFC 9002 section 7.6.2).
@@ -457,7 +390,7 @@ impl<S: SlowStart> CongestionController for Cubic<S> {
             // RFC 9959, "Unvalidated Phase": no growth before a packet of the jump is acked.
             self.grow(path, ack, fresh, utilised && !held);
         }
-        self.settled_at = self.settled_at.max(path.now);
+        self.settled_at = path.now;
         if path.bytes_in_flight == 0 {
             self.idle_since = Some(path.now);
         }
@@ -540,10 +473,12 @@ impl<S: SlowStart> CongestionController for Cubic<S> {
     }
 
     fn on_app_limited(&mut self, path: &PathState) {
+        self.follow_mtu(path);
         self.utilisation.on_app_limited(path.now);
     }
 
     fn on_idle_restart(&mut self, path: &PathState) {
+        self.follow_mtu(path);
         self.end_idle(path.now);
     }
 
@@ -585,6 +520,7 @@ impl<S: SlowStart> CongestionController for Cubic<S> {
 
     fn on_path_change(&mut self, path: &PathState, change: PathChange) {
         if change == PathChange::Rebinding {
+            self.follow_mtu(path);
             return;
         }
         // RFC 9000 section 9.4: start again; packets sent on the old path say nothing about the new one.
@@ -603,6 +539,7 @@ impl<S: SlowStart> CongestionController for Cubic<S> {
     }
 
     fn on_resume_hint(&mut self, path: &PathState, hint: &ResumeHint) {
+        self.follow_mtu(path);
         // A saved window is used once, and not after congestion (RFC 9959, "Reconnaissance Phase").
         if self.state.in_initial_slow_start() && self.cut.is_none() {
             self.resume = Resume::Waiting(*hint);

@@ -41,6 +41,7 @@
 //! * A stage's time leaves out every gap between ACKs after which the window was not allowed to grow, and idle time
 //!   (RFC 9438 sections 4.2 and 5.8).
 //! * RTTs feed HyStart++ with the ack delay included.
+//! * A saved window is used whole by default ([`ResumeJump::Whole`]), which RFC 9959 does not allow.
 #![no_std]
 #![deny(
     clippy::unwrap_used,
@@ -64,6 +65,7 @@
 #[cfg(test)]
 extern crate std;
 
+mod access;
 mod avoidance;
 mod bytes;
 mod config;

@@ -265,6 +265,22 @@ fn idle_time_does_not_count() {
 }
 
 #[test]
+fn an_idle_period_ends_with_the_first_packet_sent_not_with_the_first_acked() {
+    let mut stack = Stack::in_avoidance(840_000, 100, 1_000);
+    let epoch = stack.cc.epoch().unwrap();
+    let sent = stack.fill(1_010);
+    stack.ack(1_110, 2..=*sent.end());
+    assert_eq!(stack.in_flight(), 0);
+    // Idle until 101.11 s; of the packets sent then and 5 s later only the second one arrives.
+    stack.send(101_110, 1);
+    let second = stack.send(106_110, 1);
+    stack.limited_by = SendLimit::Cwnd;
+    stack.ack(106_210, second);
+    // Nothing was in flight from 1 s to 1.01 s and from 1.11 s to 101.11 s.
+    assert_eq!(stack.cc.epoch().unwrap().since(epoch), Duration::from_millis(100_010));
+}
+
+#[test]
 fn a_trickle_does_not_count() {
     // F2: 100 s of one packet per round trip.
     let mut stack = Stack::in_avoidance(840_000, 100, 1_000);

@@ -1,9 +1,10 @@
 //! Growth only of a window that is used (RFC 9002 section 7.8, RFC 9438 section 5.8,
 //! draft-ietf-ccwg-ratelimited-increase).
 
-use super::stack::{MSS, Stack, ms};
+use super::stack::{Frame, MSS, Stack, ms};
 use crate::Config;
 use cc_core::{CongestionController, IncreaseRule, SendLimit};
+use std::vec;
 
 fn with_rule(increase_rule: IncreaseRule) -> Stack {
     Stack::with(&Config { increase_rule, ..Config::default() })
@@ -29,7 +30,7 @@ fn in_congestion_avoidance_one_packet_per_round_does_not_grow_the_window() {
     for (rule, most) in [(IncreaseRule::Rfc9002, 8_400), (IncreaseRule::RateLimited, 18_000)] {
         let mut stack = with_rule(rule);
         stack.fill(0);
-        stack.frame(100, super::stack::Frame { losses: std::vec![1], ..Default::default() });
+        stack.frame(100, Frame { losses: vec![1], ..Default::default() });
         let probe = stack.send(101, 1);
         stack.limited_by = SendLimit::NoData;
         stack.ack(102, 2..=10);
@@ -54,7 +55,7 @@ fn a_greedy_paced_sender_grows() {
             let mut stack = Stack::with(&config);
             stack.reports_sends = reports_sends;
             stack.send(0, 30);
-            stack.frame(100, super::stack::Frame { losses: std::vec![1], ..Default::default() });
+            stack.frame(100, Frame { losses: vec![1], ..Default::default() });
             let probe = stack.send(101, 1);
             stack.ack(201, 2..=*probe.end());
             let start = stack.cc.cwnd();
@@ -158,4 +159,44 @@ fn the_example_of_the_rate_limited_increase_draft() {
             assert_eq!(stack.cc.cwnd(), window * 1_000, "packet {n}");
         }
     }
+}
+
+#[test]
+fn after_a_reduction_only_later_flights_count() {
+    // draft-ietf-ccwg-ratelimited-increase: maxFS is reset. 100 packets in flight; one frame acks 99 and loses one:
+    // window 84000. Then flights of 10 packets: limit 1.5 * 12000 is below the window.
+    let config = Config {
+        initial_window: Some(120_000),
+        increase_rule: IncreaseRule::RateLimited,
+        ..Config::default()
+    };
+    let mut stack = Stack::with(&config);
+    stack.send(0, 100);
+    stack.frame(100, Frame { acks: (2..=100).collect(), losses: vec![1], ..Frame::default() });
+    assert_eq!(stack.cc.utilisation().max_flight(), 0);
+    for round in 1..50 {
+        let sent = stack.send(round * 101, 10);
+        stack.ack(round * 101 + 100, sent);
+    }
+    assert_eq!(stack.cc.cwnd(), 84_000);
+    assert_eq!(stack.cc.utilisation().max_flight(), 12_000);
+}
+
+#[test]
+fn time_at_the_limit_of_the_draft_does_not_count() {
+    // RFC 9438 section 4.2: no growth because of the application is no time either, whichever rule stops it.
+    let config = Config {
+        initial_window: Some(120_000),
+        increase_rule: IncreaseRule::RateLimited,
+        ..Config::default()
+    };
+    let mut stack = Stack::with(&config);
+    stack.send(0, 100);
+    stack.frame(100, Frame { acks: (2..=100).collect(), losses: vec![1], ..Frame::default() });
+    for round in 1..500 {
+        let sent = stack.send(round * 101, 10);
+        stack.ack(round * 101 + 100, sent);
+    }
+    let t = ms(499 * 101 + 100).since(stack.cc.epoch().unwrap());
+    assert!(t <= cc_core::Duration::from_millis(101), "{t:?}");
 }

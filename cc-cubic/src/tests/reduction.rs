@@ -207,6 +207,8 @@ fn the_window_never_falls_below_two_datagrams() {
     let sent = stack.send(now, 1);
     stack.ack(now + 100, sent);
     assert_eq!(stack.cc.k(), Some(Duration::ZERO));
+    // The curve starts on its plateau, not at 0.85 of the window.
+    assert_eq!(stack.cc.w_max(), 2 * MSS);
     assert!(stack.cc.cwnd() >= 2 * MSS);
 }
 

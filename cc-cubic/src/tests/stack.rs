@@ -126,6 +126,14 @@ impl<S: SlowStart> Stack<S> {
         self.sums[Fate::InFlight as usize]
     }
 
+    /// Numbers of the packets in flight.
+    pub(crate) fn outstanding(&self) -> Vec<u64> {
+        (self.oldest..self.packets.len())
+            .filter(|i| self.packets[*i].fate == Fate::InFlight)
+            .map(|i| i as u64 + 1)
+            .collect()
+    }
+
     fn set_fate(&mut self, number: u64, fate: Fate) {
         let packet = &mut self.packets[number as usize - 1];
         self.sums[packet.fate as usize] -= packet.bytes;
@@ -327,10 +335,7 @@ impl<S: SlowStart> Stack<S> {
 
     /// The same with packets of `bytes` bytes.
     pub(crate) fn greedy_round_sized(&mut self, at_ms: u64, spread_ms: u64, per_ack: usize, bytes: u64) {
-        let outstanding: Vec<u64> = (self.oldest..self.packets.len())
-            .filter(|i| self.packets[*i].fate == Fate::InFlight)
-            .map(|i| i as u64 + 1)
-            .collect();
+        let outstanding = self.outstanding();
         let count = outstanding.len() as u64;
         for (done, chunk) in outstanding.chunks(per_ack).enumerate() {
             // The ACK comes with the last packet of the chunk.

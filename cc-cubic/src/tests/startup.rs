@@ -4,7 +4,7 @@ use super::stack::{Frame, MSS, Stack, ms};
 use crate::{Config, Cubic, ResumeJump};
 use cc_core::{
     CongestionController, Duration, Instant, MAX_DATAGRAM_SIZE, MtuChange, PathChange, PathState, Rate,
-    ResumeHint, SendLimit, SlowStart, StandardSlowStart,
+    ResumeHint, SendLimit, SlowStart, SpuriousLoss, StandardSlowStart,
 };
 use std::collections::VecDeque;
 use std::vec;
@@ -364,6 +364,7 @@ fn the_first_rtt_sample_confirms_the_saved_window() {
     // B11: congestion avoidance from there, W_max the window and K = 0: no jump.
     assert_eq!(stack.cc.ssthresh(), Some(18_750_000));
     assert_eq!(stack.cc.w_max(), 18_750_000);
+    assert_eq!(stack.cc.cwnd_prior(), 18_750_000);
     assert_eq!(stack.cc.k(), Some(Duration::ZERO));
 }
 
@@ -390,6 +391,17 @@ fn a_loss_before_the_first_sample_uses_nothing() {
     stack.ack(100, 5..=5);
     assert_eq!(stack.cc.cwnd(), 8_400);
     assert_eq!(stack.cc.snapshot().phase, "recovery");
+}
+
+#[test]
+fn a_loss_before_the_first_sample_uses_nothing_even_when_it_is_undone() {
+    let mut stack = resuming(600_000, 100);
+    stack.send(0, 10);
+    stack.frame(90, Frame { losses: vec![1], ..Frame::default() });
+    stack.cc.on_spurious_loss(&stack.path(ms(95)), &SpuriousLoss::All);
+    assert_eq!(stack.cc.ssthresh(), None);
+    stack.ack(100, 5..=5);
+    assert!(stack.cc.cwnd() <= 12_000 + MSS);
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Undo of spurious losses (RFC 9438 section 4.9.2).
 
-use super::stack::{Frame, Part, Stack};
+use super::stack::{Frame, Part, Stack, ms};
 use crate::Config;
-use cc_core::{CongestionController, SpuriousLoss};
+use cc_core::{CongestionController, Duration, MtuChange, SpuriousLoss};
 use std::vec;
 
 fn losing(numbers: impl IntoIterator<Item = u64>) -> Frame {
@@ -121,7 +121,7 @@ fn a_reduction_for_a_mark_is_never_undone() {
     stack.send(0, 10);
     stack.frame(100, Frame { acks: vec![4], ce: 1, ..Frame::default() });
     assert_eq!(stack.cc.cwnd(), 10_200);
-    stack.cc.on_spurious_loss(&stack.path(super::stack::ms(150)), &SpuriousLoss::All);
+    stack.cc.on_spurious_loss(&stack.path(ms(150)), &SpuriousLoss::All);
     assert_eq!(stack.cc.cwnd(), 10_200);
 }
 
@@ -176,6 +176,44 @@ fn a_stack_that_only_says_all_undoes_at_once() {
     let mut stack = Stack::new();
     stack.send(0, 10);
     stack.frame(100, losing([1, 2, 3]));
-    stack.cc.on_spurious_loss(&stack.path(super::stack::ms(110)), &SpuriousLoss::All);
+    stack.cc.on_spurious_loss(&stack.path(ms(110)), &SpuriousLoss::All);
     assert_eq!(stack.cc.cwnd(), 12_000);
+}
+
+#[test]
+fn limited_time_between_loss_and_undo_does_not_count_either() {
+    let mut stack = Stack::in_avoidance(84_000, 100, 1_000);
+    stack.fill(1_000);
+    stack.greedy_round(1_100, 50, 1);
+    let t_before = ms(1_150).since(stack.cc.epoch().unwrap());
+    let lost = stack.next() - 5;
+    let acks = stack.outstanding().into_iter().filter(|n| *n != lost).collect();
+    stack.frame(1_250, Frame { acks, losses: vec![lost], ..Frame::default() });
+    let probe = stack.send(1_251, 1);
+    stack.ack(1_351, probe);
+    assert_eq!(stack.cc.snapshot().phase, "congestion_avoidance");
+    stack.limited_by = cc_core::SendLimit::NoData;
+    for second in 2..62 {
+        let sent = stack.send(second * 1_000, 1);
+        stack.ack(second * 1_000 + 100, sent);
+    }
+    stack.ack(61_150, lost..=lost);
+    assert!(stack.cc.cwnd() > 84_000, "undone");
+    let t_after = ms(61_150).since(stack.cc.epoch().unwrap());
+    assert!(t_after.minus(t_before) < Duration::from_millis(500), "{t_after:?} {t_before:?}");
+}
+
+#[test]
+fn an_mtu_change_between_loss_and_undo_gives_the_restored_stage_the_new_unit() {
+    let mut stack = Stack::in_avoidance(84_000, 100, 1_000);
+    let sent = stack.fill(1_000);
+    stack.frame(1_100, losing([*sent.start()]));
+    stack.datagram = 1_450;
+    stack.cc.on_mtu_update(&stack.path(ms(1_110)), MtuChange::Discovered);
+    stack.ack(1_120, *sent.start()..=*sent.start());
+    assert_eq!(stack.cc.snapshot().phase, "congestion_avoidance");
+    // The curve goes on from the window at the change: K = cube root of (120000 - 84035) / (0.4 * 1450) = 62.0 s^3.
+    assert_eq!(stack.cc.epoch(), Some(ms(1_110)));
+    let k = stack.cc.k().unwrap().as_nanos() as f64 * 1e-9;
+    approx::assert_relative_eq!(k * k * k, 62.0, max_relative = 0.001);
 }
