@@ -149,9 +149,10 @@ fn share(bytes: u64, hundredths: u64, half: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Phase, Signal, State};
+    use super::{Phase, Signal, Stage, State};
     use crate::bytes::FineBytes;
     use crate::config::{Config, MAX_WINDOW, Settings};
+    use cc_core::{Duration, Instant};
 
     fn state(cwnd: u64, w_max: u64) -> (State, Settings) {
         let settings = Settings::new(&Config::default());
@@ -182,6 +183,18 @@ mod tests {
         let (mut state, settings) = state(9_600, 9_600);
         state.reduce(Signal::Loss, &settings);
         assert_eq!(state.w_max, 9_600);
+    }
+
+    #[test]
+    fn a_plateau_below_the_window_is_raised_to_it() {
+        // 2700 below W_max 3000: W_max = 2700 * 0.85 = 2295, but the window stays at the minimum of 2400.
+        let (mut state, settings) = state(2_700, 3_000);
+        state.reduce(Signal::Loss, &settings);
+        assert_eq!((state.w_max, state.cwnd.whole()), (2_295, 2_400));
+        state.start_stage(Instant::ZERO, &settings);
+        assert_eq!(state.w_max, 2_400);
+        let stage = Stage { epoch: Instant::ZERO, k: Duration::ZERO, w_est: state.cwnd };
+        assert_eq!(state.phase, Phase::Avoidance(stage));
     }
 
     #[test]
