@@ -354,6 +354,12 @@ impl<S: SlowStart> CongestionController for Cubic<S> {
         self.follow_mtu(path);
         if packet.in_flight {
             self.end_idle(path.now);
+            if self.rescue
+                && path.bytes_in_flight > self.outputs.cwnd
+                && let Some(cut) = &mut self.cut
+            {
+                cut.take_in(packet.number);
+            }
             self.rescue = false;
             self.update_outputs();
         }

@@ -7,8 +7,11 @@ use cc_core::{Duration, Instant, SendMark};
 /// The last reduction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Cut {
-    /// Packets sent before it do not cause another one.
+    /// Packets sent before it do not cause another one, and do not grow the window.
     mark: SendMark,
+    /// Whether the first packet after the mark was the one sent beyond the window on entering recovery: its loss does
+    /// not cause another reduction either.
+    rescued: bool,
     /// The reduction before it: packets sent before that one do not belong to this period.
     earlier: Option<SendMark>,
     pub(crate) cause: Cause,
@@ -49,12 +52,18 @@ pub(crate) enum Membership {
 
 impl Cut {
     pub(crate) fn new(mark: SendMark, previous: Option<Self>, cause: Cause) -> Self {
-        Self { mark, earlier: previous.map(|cut| cut.mark), cause }
+        Self { mark, rescued: false, earlier: previous.map(|cut| cut.mark), cause }
     }
 
     /// The mark of the reduction before, as one that is settled.
     pub(crate) fn before(&self) -> Option<Self> {
-        self.earlier.map(|mark| Self { mark, earlier: None, cause: Cause::Final })
+        self.earlier.map(|mark| Self { mark, rescued: false, earlier: None, cause: Cause::Final })
+    }
+
+    /// A packet was sent beyond the window on entering recovery. RFC 9002 section 7.3.2 allows it as sent *prior to* the
+    /// reduction, so its loss (likely, with a full queue) is no new congestion event.
+    pub(crate) fn take_in(&mut self, number: u64) {
+        self.rescued = number == self.mark.number();
     }
 
     pub(crate) fn covers(&self, number: Option<u64>, sent_at: Instant) -> bool {
@@ -62,7 +71,8 @@ impl Cut {
     }
 
     pub(crate) fn membership(&self, number: Option<u64>, sent_at: Instant) -> Membership {
-        if !self.mark.covers(number, sent_at) {
+        let is_rescue = self.rescued && number == Some(self.mark.number());
+        if !is_rescue && !self.mark.covers(number, sent_at) {
             Membership::New
         } else if self.earlier.is_some_and(|earlier| earlier.covers(number, sent_at)) {
             Membership::Old

@@ -21,6 +21,12 @@ impl SendMark {
         Self { number: path.next_number, at: path.now }
     }
 
+    /// Number of the first packet after the mark.
+    #[must_use]
+    pub const fn number(&self) -> u64 {
+        self.number
+    }
+
     /// Time of the mark.
     #[must_use]
     pub const fn at(&self) -> Instant {

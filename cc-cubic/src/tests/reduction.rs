@@ -31,8 +31,8 @@ fn fast_convergence_lowers_w_max_and_not_the_window() {
     stack.send(0, 12);
     stack.frame(100, losing([1]));
     assert_eq!((stack.cc.w_max(), stack.cc.cwnd()), (14_400, 10_080));
-    stack.send(101, 1);
-    stack.frame(201, losing([13]));
+    stack.send(101, 2);
+    stack.frame(201, losing([14]));
     assert_eq!((stack.cc.w_max(), stack.cc.cwnd()), (8_568, 7_056));
     assert_eq!(stack.cc.ssthresh(), Some(7_056));
 }
@@ -43,8 +43,8 @@ fn without_fast_convergence_w_max_is_the_window() {
     let mut stack = Stack::with(&config);
     stack.send(0, 12);
     stack.frame(100, losing([1]));
-    stack.send(101, 1);
-    stack.frame(201, losing([13]));
+    stack.send(101, 2);
+    stack.frame(201, losing([14]));
     assert_eq!((stack.cc.w_max(), stack.cc.cwnd()), (10_080, 7_056));
 }
 
@@ -55,10 +55,10 @@ fn k_follows_from_the_lowered_w_max() {
     let mut stack = Stack::with(&Config { initial_window: Some(14_400), ..Config::default() });
     stack.send(0, 12);
     stack.frame(100, losing([1]));
-    stack.send(101, 1);
-    stack.frame(201, losing([13]));
+    stack.send(101, 2);
+    stack.frame(201, losing([14]));
     stack.send(202, 1);
-    stack.ack(302, 14..=14);
+    stack.ack(302, 15..=15);
     let k = stack.cc.k().unwrap().as_nanos() as f64 * 1e-9;
     approx::assert_relative_eq!(k * k * k, 3.15, max_relative = 1e-6);
 }
@@ -188,6 +188,32 @@ fn one_packet_may_be_sent_beyond_the_window_after_a_reduction() {
     // The next losses of the same flight do not allow another one.
     stack.frame(101, losing([2]));
     assert!(!stack.cc.may_send_beyond_cwnd());
+}
+
+#[test]
+fn the_loss_of_the_packet_sent_beyond_the_window_is_no_new_event() {
+    // RFC 9002 section 7.3.2 lets one packet go "prior to" the reduction, so that its loss belongs to the same event:
+    // 12000 * 0.7 = 8400 and no more. The loss of the packet after it is a new one: 8400 * 0.7 = 5880.
+    let mut stack = Stack::new();
+    stack.send(0, 10);
+    stack.frame(100, losing([1]));
+    assert!(stack.in_flight() > stack.cc.cwnd());
+    stack.send(101, 2);
+    stack.frame(201, losing([11]));
+    assert_eq!(stack.cc.cwnd(), 8_400);
+    stack.frame(202, losing([12]));
+    assert_eq!(stack.cc.cwnd(), 5_880);
+}
+
+#[test]
+fn a_packet_within_the_reduced_window_starts_a_new_event_when_lost() {
+    // Only 1200 bytes were in flight: the packet sent after the reduction fits into the window and is an ordinary one.
+    let mut stack = Stack::new();
+    stack.send(0, 2);
+    stack.frame(100, losing([1]));
+    stack.send(101, 1);
+    stack.frame(201, losing([3]));
+    assert_eq!(stack.cc.cwnd(), 5_880);
 }
 
 #[test]

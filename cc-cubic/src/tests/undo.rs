@@ -60,13 +60,13 @@ fn a_packet_of_an_earlier_period_does_not_undo_the_present_one() {
     let mut stack = Stack::new();
     stack.send(0, 10);
     stack.frame(100, losing([1]));
-    stack.send(101, 1);
-    stack.frame(201, losing([11]));
+    stack.send(101, 2);
+    stack.frame(201, losing([12]));
     let twice_reduced = stack.cc.cwnd();
     stack.ack(202, 1..=1);
     assert_eq!(stack.cc.cwnd(), twice_reduced);
     // The packet of the present period does: back to the window after the first reduction.
-    stack.ack(203, 11..=11);
+    stack.ack(203, 12..=12);
     assert_eq!(stack.cc.cwnd(), 8_400);
 }
 
