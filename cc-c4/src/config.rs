@@ -1,7 +1,7 @@
 //! What a user chooses when a controller is made.
 
 use crate::constants::INITIAL_WINDOW;
-use cc_core::{EcnCodepoint, Instant, ResumeHint};
+use cc_core::{EcnCodepoint, Instant, ResumeHint, Setup};
 
 /// Parameters of a [`C4`](crate::C4). Start from the default: `Config { now, ..Config::default() }`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,6 +19,20 @@ pub struct Config {
     /// Codepoint on outgoing packets. Default ECT(1), which C4 asks for. On ECT(0) any CE counts as all packets
     /// marked; on [`EcnCodepoint::NotEct`] ECN counts are ignored.
     pub ecn: EcnCodepoint,
+}
+
+impl From<Setup> for Config {
+    /// C4 needs no RTT before the first sample (it does not pace until then), draws no random numbers and leaves it to the
+    /// stack to honour its pacing rate.
+    fn from(setup: Setup) -> Self {
+        Self {
+            now: setup.now,
+            max_datagram_size: setup.max_datagram_size,
+            initial_window: setup.initial_window.unwrap_or(INITIAL_WINDOW),
+            resume: setup.resume,
+            ecn: setup.ecn,
+        }
+    }
 }
 
 impl Default for Config {

@@ -44,7 +44,7 @@ impl EcnAverage {
             return false;
         }
         // RFC 9000 section 13.4.2: no more marks than packets.
-        let ce = event.ce.min(event.newly_acked.unwrap_or(u64::MAX));
+        let ce = event.marks();
         let unmarked = || match (self.codepoint, event.newly_acked) {
             (EcnCodepoint::Ect1, Some(newly_acked)) => newly_acked.saturating_sub(ce),
             _ => 0,
@@ -80,7 +80,7 @@ mod tests {
     use cc_core::{EcnCodepoint, EcnEvent};
 
     fn marks(ce: u64, ect1: u64) -> EcnEvent {
-        EcnEvent { ce, ect1: Some(ect1), ..EcnEvent::default() }
+        EcnEvent { ce: Some(ce), ect1: Some(ect1), ..EcnEvent::default() }
     }
 
     fn with_alpha(alpha: u64) -> EcnAverage {
@@ -132,16 +132,16 @@ mod tests {
     #[test]
     fn ce_is_clamped_to_newly_acked() {
         // 50 marks for 3 packets count as 3: 3 of 12, 256/16 = 16
-        let event = EcnEvent { ce: 50, ect1: Some(9), newly_acked: Some(3), ..EcnEvent::default() };
+        let event = EcnEvent { ce: Some(50), ect1: Some(9), newly_acked: Some(3), ..EcnEvent::default() };
         assert_eq!(updated(with_alpha(0), &event), 16);
-        let none = EcnEvent { ce: 50, newly_acked: Some(0), ..EcnEvent::default() };
+        let none = EcnEvent { ce: Some(50), newly_acked: Some(0), ..EcnEvent::default() };
         assert!(!with_alpha(0).add(&none));
     }
 
     #[test]
     fn on_ect0_any_mark_is_a_fraction_of_one() {
         let mut ecn = EcnAverage::new(EcnCodepoint::Ect0);
-        ecn.add(&EcnEvent { ce: 1, ect0: Some(9), newly_acked: Some(10), ..EcnEvent::default() });
+        ecn.add(&EcnEvent { ce: Some(1), ect0: Some(9), newly_acked: Some(10), ..EcnEvent::default() });
         ecn.update();
         assert_eq!(ecn.alpha(), 1_024);
     }
@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn unknown_ect1_is_what_was_acked_without_a_mark() {
         // 1 of 4 newly acked
-        let event = EcnEvent { ce: 1, newly_acked: Some(4), ..EcnEvent::default() };
+        let event = EcnEvent { ce: Some(1), newly_acked: Some(4), ..EcnEvent::default() };
         assert_eq!(updated(with_alpha(0), &event), 16);
     }
 

@@ -73,7 +73,7 @@ mod tests {
         rig.rtt(30_000);
         rig.c4.alpha = 1_072;
         // 1 of 4 marked, no CE event step: 256/16 = 16 when the era starts
-        rig.c4.ecn.add(&EcnEvent { ce: 1, ect1: Some(3), ..EcnEvent::default() });
+        rig.c4.ecn.add(&EcnEvent { ce: Some(1), ect1: Some(3), ..EcnEvent::default() });
         rig.path.next_number = 77;
         rig.c4.start_era(&rig.path);
         assert_eq!((rig.c4.era.sequence, rig.c4.era.max_rtt, rig.c4.era.min_rtt), (77, 0, u64::MAX));

@@ -125,7 +125,7 @@ mod tests {
         rig.c4.recent_congestions = 1;
         rig.c4.recent_maximum_rate = 77;
         // The era that starts takes 3 of 4 marks (768), then the average is forgotten.
-        rig.c4.ecn.add(&EcnEvent { ce: 3, ect1: Some(1), ..EcnEvent::default() });
+        rig.c4.ecn.add(&EcnEvent { ce: Some(3), ect1: Some(1), ..EcnEvent::default() });
         rig.c4.enter_initial(&rig.path);
         assert_eq!(initial(&rig), (115_000, 0, 0));
         assert_eq!((rig.c4.probe_level, rig.c4.alpha, rig.c4.alpha_previous), (1, 2_048, 2_048));

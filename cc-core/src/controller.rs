@@ -4,7 +4,7 @@ use crate::event::{
     AckEvent, AckPolicy, DiscardReason, EcnCodepoint, EcnEvent, LossEvent, MtuChange, PathChange, PathState,
     ResumeHint, RttEvent, SamplingRule, SentPacket, SpuriousLoss,
 };
-use crate::{Rate, Snapshot};
+use crate::{Duration, Rate, Snapshot};
 use std::fmt::Debug;
 
 /// A congestion controller: events in; window, pacing rate and a few hints out.
@@ -43,8 +43,9 @@ pub trait CongestionController: Debug + Send + Sync + 'static {
     /// Window and pacer allow sending, and no data is left.
     fn on_app_limited(&mut self, _path: &PathState) {}
 
-    /// Sending starts again after everything had been acked. Called before the packet is counted.
-    fn on_idle_restart(&mut self, _path: &PathState) {}
+    /// A packet in flight is about to be sent after the flight had been empty for `idle`. Called before the packet is
+    /// counted; not before the first packet of all. Each algorithm has its own idea of how long is idle.
+    fn on_idle_restart(&mut self, _path: &PathState, _idle: Duration) {}
 
     /// A packet declared lost was acked after all.
     fn on_spurious_loss(&mut self, _path: &PathState, _spurious: &SpuriousLoss) {}

@@ -60,6 +60,9 @@ pub struct PathState {
     pub rtt: Option<PathRtt>,
     /// Current maximum datagram size in bytes; taken as at least 1 and at most [`MAX_DATAGRAM_SIZE`].
     pub max_datagram_size: u64,
+    /// Whether the connection is application-limited now (`C.app_limited != 0` of the BBR draft): the bubble of the
+    /// last moment without data to send has not left the pipe yet.
+    pub app_limited: bool,
     /// Whether the handshake has finished at this endpoint (losses before it mean little).
     pub handshake_ready: bool,
 }
@@ -77,6 +80,7 @@ impl Default for PathState {
             oldest_outstanding: None,
             rtt: None,
             max_datagram_size: 1_200,
+            app_limited: false,
             handshake_ready: true,
         }
     }
@@ -287,8 +291,9 @@ pub struct LossEvent<'a> {
 pub struct EcnEvent {
     /// Packet number space of the counts.
     pub space: PacketSpace,
-    /// Increase of the CE count. Not trusted: a controller clamps it to `newly_acked` where that is known.
-    pub ce: u64,
+    /// Increase of the CE count. Not trusted: a controller clamps it to `newly_acked` where that is known. `None` where
+    /// the stack only says that there was a mark (quinn): [`EcnEvent::marks`] counts it as one.
+    pub ce: Option<u64>,
     /// Increase of the ECT(0) count, where known.
     pub ect0: Option<u64>,
     /// Increase of the ECT(1) count, where known.
@@ -299,6 +304,14 @@ pub struct EcnEvent {
     pub largest_acked: Option<u64>,
     /// Its send time.
     pub largest_acked_sent_at: Instant,
+}
+
+impl EcnEvent {
+    /// CE marks to believe: the increase, an edge without a count being one, and no more than packets were newly acked.
+    #[must_use]
+    pub fn marks(&self) -> u64 {
+        self.ce.unwrap_or(1).min(self.newly_acked.unwrap_or(u64::MAX))
+    }
 }
 
 /// The RTT of the highest-numbered packet newly acked by a frame.

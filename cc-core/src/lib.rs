@@ -40,6 +40,8 @@
 // `no-std-compat` gives `std`'s paths in both modes, so that one set of `use` lines serves both.
 extern crate no_std_compat as std;
 
+#[cfg(feature = "alloc")]
+mod boxed;
 mod controller;
 mod delivery_rate;
 pub mod event;
@@ -48,6 +50,7 @@ mod path;
 mod persistent_congestion;
 mod rate;
 mod rtt;
+mod setup;
 pub mod slow_start;
 mod snapshot;
 mod time;
@@ -68,6 +71,7 @@ pub use path::{
 pub use persistent_congestion::PersistentCongestion;
 pub use rate::Rate;
 pub use rtt::{GRANULARITY, INITIAL_RTT, RttEstimator};
+pub use setup::Setup;
 pub use slow_start::{HyStartPlusPlus, SendMark, SendRound, SlowStart, SlowStartStep, StandardSlowStart};
 pub use snapshot::Snapshot;
 pub use time::{Duration, Instant, PeerInstant};

@@ -51,7 +51,7 @@ fn a_frame_comes_as_ecn_rtt_losses_spurious_losses_and_acks() {
         Call::Ecn(
             _,
             EcnEvent {
-                ce: 1,
+                ce: Some(1),
                 ect0: Some(0),
                 ect1: Some(1),
                 newly_acked: Some(1),

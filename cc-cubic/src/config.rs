@@ -1,7 +1,7 @@
 //! Settings of a controller.
 
 use cc_core::slow_start::initial_window;
-use cc_core::{IncreaseRule, MAX_DATAGRAM_SIZE, ResumeHint};
+use cc_core::{EcnCodepoint, IncreaseRule, MAX_DATAGRAM_SIZE, ResumeHint, Setup};
 
 /// Largest window in bytes (1 TiB): more than a path of 1 Tbit/s holds in 8 s. It bounds the arithmetic.
 pub const MAX_WINDOW: u64 = 1 << 40;
@@ -63,6 +63,21 @@ pub struct Config {
     pub resume: Option<ResumeHint>,
     /// What part of the saved window is used at once.
     pub resume_jump: ResumeJump,
+}
+
+impl From<Setup> for Config {
+    /// CUBIC takes its times from events, needs no RTT before the first sample (it does not pace until then), draws no
+    /// random numbers, and always asks for ECT(0) where ECN is usable (RFC 8511).
+    fn from(setup: Setup) -> Self {
+        Self {
+            max_datagram_size: setup.max_datagram_size,
+            initial_window: setup.initial_window,
+            paces: setup.paces,
+            ecn: setup.ecn != EcnCodepoint::NotEct,
+            resume: setup.resume,
+            ..Self::default()
+        }
+    }
 }
 
 impl Default for Config {

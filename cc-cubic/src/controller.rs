@@ -435,8 +435,7 @@ impl<S: SlowStart> CongestionController for Cubic<S> {
 
     fn on_ecn(&mut self, path: &PathState, ecn: &EcnEvent) {
         self.follow_mtu(path);
-        let marks = ecn.ce.min(ecn.newly_acked.unwrap_or(u64::MAX));
-        if marks == 0 {
+        if ecn.marks() == 0 {
             return;
         }
         // RFC 9002 section 7.1 and appendix B.7: the largest acked packet stands for the mark.
@@ -483,7 +482,7 @@ impl<S: SlowStart> CongestionController for Cubic<S> {
         self.utilisation.on_app_limited(path.now);
     }
 
-    fn on_idle_restart(&mut self, path: &PathState) {
+    fn on_idle_restart(&mut self, path: &PathState, _idle: Duration) {
         self.follow_mtu(path);
         self.end_idle(path.now);
     }

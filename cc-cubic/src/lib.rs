@@ -43,6 +43,7 @@
 //! * RTTs feed HyStart++ with the ack delay included.
 //! * A saved window is used whole by default ([`ResumeJump::Whole`]), which RFC 9959 does not allow.
 #![no_std]
+#![forbid(unsafe_code)]
 #![deny(
     clippy::unwrap_used,
     clippy::expect_used,

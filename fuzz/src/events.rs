@@ -46,6 +46,7 @@ pub struct State {
     oldest: Option<Number>,
     rtt: Option<[Number; 4]>,
     ready: bool,
+    limited: bool,
 }
 
 /// One call.
@@ -73,7 +74,7 @@ pub enum Call {
         persistent: bool,
     },
     Ecn {
-        ce: Number,
+        ce: Option<Number>,
         ect1: Option<Number>,
         newly: Option<Number>,
         largest: Option<Number>,
@@ -87,7 +88,7 @@ pub enum Call {
         app: bool,
     },
     AppLimited,
-    Idle,
+    Idle(Number),
     Spurious(Option<(Number, Number, Number)>),
     Discarded(Number, u8),
     Mtu {
@@ -177,6 +178,7 @@ fn apply<C: CongestionController>(controller: &mut C, mtu: &mut u64, state: &Sta
             var: span(var),
         }),
         max_datagram_size: *mtu,
+        app_limited: state.limited,
         handshake_ready: state.ready,
     };
     match call {
@@ -261,7 +263,7 @@ fn apply<C: CongestionController>(controller: &mut C, mtu: &mut u64, state: &Sta
             &path,
             &EcnEvent {
                 space: PacketSpace::Application,
-                ce: ce.get(),
+                ce: ce.map(Number::get),
                 ect0: None,
                 ect1: ect1.map(Number::get),
                 newly_acked: newly.map(Number::get),
@@ -280,7 +282,7 @@ fn apply<C: CongestionController>(controller: &mut C, mtu: &mut u64, state: &Sta
             },
         ),
         Call::AppLimited => controller.on_app_limited(&path),
-        Call::Idle => controller.on_idle_restart(&path),
+        Call::Idle(idle) => controller.on_idle_restart(&path, span(*idle)),
         Call::Spurious(None) => controller.on_spurious_loss(&path, &SpuriousLoss::All),
         Call::Spurious(Some((number, sent_at, bytes))) => controller.on_spurious_loss(
             &path,

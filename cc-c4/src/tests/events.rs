@@ -32,7 +32,7 @@ fn ecn_without_ce_only_sums_the_marks() {
 fn ecn_counts_of_the_handshake_are_ignored() {
     let mut rig = Rig::cruising(1_000_000, 40_000);
     for space in [PacketSpace::Initial, PacketSpace::Handshake] {
-        rig.c4.on_ecn(&rig.path, &EcnEvent { space, ce: 9, ..EcnEvent::default() });
+        rig.c4.on_ecn(&rig.path, &EcnEvent { space, ce: Some(9), ..EcnEvent::default() });
     }
     assert_eq!((rig.c4.ecn_alpha(), rig.c4.phase), (0, Phase::Cruising));
 }
@@ -190,7 +190,7 @@ fn persistent_congestion_spurious_loss_idle_and_discards_change_nothing() {
     let loss = LossEvent { packets: &[], last: true, persistent_congestion: true, cause: None };
     rig.c4.on_loss(&rig.path, &loss);
     rig.c4.on_spurious_loss(&rig.path, &SpuriousLoss::All);
-    rig.c4.on_idle_restart(&rig.path);
+    rig.c4.on_idle_restart(&rig.path, cc_core::Duration::from_secs(1));
     rig.c4.on_app_limited(&rig.path);
     rig.c4.on_discarded(&rig.path, 5_000, DiscardReason::MtuProbeLost);
     rig.c4.on_path_change(&rig.path, PathChange::Rebinding);

@@ -117,7 +117,7 @@ fn event() -> impl Strategy<Value = Event> {
     let ecn = (space(), odd(), proptest::option::of(odd()), proptest::option::of(odd()), odd()).prop_map(
         |(space, ce, ect1, newly_acked, sent_at)| EcnEvent {
             space,
-            ce,
+            ce: Some(ce),
             ect1,
             newly_acked,
             largest_acked_sent_at: Instant::from_nanos(sent_at),
@@ -245,7 +245,7 @@ proptest! {
                         bytes: 1_200,
                         ..LostPacket::default()
                     }]),
-                    2 => Event::Ecn(EcnEvent { ce: b % 2, ect1: Some(a % 20), largest_acked_sent_at: back(0), ..EcnEvent::default() }),
+                    2 => Event::Ecn(EcnEvent { ce: Some(b % 2), ect1: Some(a % 20), largest_acked_sent_at: back(0), ..EcnEvent::default() }),
                     _ => {
                         let before = delivered;
                         delivered += a;

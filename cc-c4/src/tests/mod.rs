@@ -94,7 +94,7 @@ impl Rig {
 
     /// Increases of the CE and the ECT(1) count.
     pub(crate) fn ecn(&mut self, ce: u64, ect1: u64) {
-        self.c4.on_ecn(&self.path, &EcnEvent { ce, ect1: Some(ect1), ..EcnEvent::default() });
+        self.c4.on_ecn(&self.path, &EcnEvent { ce: Some(ce), ect1: Some(ect1), ..EcnEvent::default() });
     }
 
     /// The loss of one packet by number.

@@ -172,7 +172,7 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         let Some(counts) = self.frame.ecn else { return };
         let event = EcnEvent {
             space: end.space,
-            ce: counts.ce,
+            ce: Some(counts.ce),
             ect0: Some(counts.ect0),
             ect1: Some(counts.ect1),
             newly_acked: Some(tally.acked_packets),

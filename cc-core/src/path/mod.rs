@@ -126,6 +126,7 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
             oldest_outstanding: self.oldest_outstanding(),
             rtt: self.rtt.as_path_rtt(),
             max_datagram_size: self.config.max_datagram_size,
+            app_limited: self.rate.is_app_limited(),
             handshake_ready: self.handshake_ready,
         }
     }

@@ -185,15 +185,14 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         self.ring.next_number()
     }
 
-    /// Tells the controller that sending starts again, if the pipe was empty for longer than a probe timeout.
+    /// Tells the controller that sending starts again after the flight was empty.
     fn restart_if_idle(&mut self, now: Instant) {
         if self.bytes_in_flight > 0 {
             return;
         }
-        let idle_since = self.idle_since.take();
-        if idle_since.is_some_and(|since| now.since(since) > self.rtt.pto_base()) {
+        if let Some(since) = self.idle_since.take() {
             let state = self.state(now);
-            self.controller.on_idle_restart(&state);
+            self.controller.on_idle_restart(&state, now.since(since));
         }
     }
 

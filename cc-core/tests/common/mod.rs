@@ -154,7 +154,7 @@ impl CongestionController for Recorder {
     fn on_app_limited(&mut self, path: &PathState) {
         self.calls.push(Call::AppLimited(*path));
     }
-    fn on_idle_restart(&mut self, path: &PathState) {
+    fn on_idle_restart(&mut self, path: &PathState, _idle: Duration) {
         self.calls.push(Call::IdleRestart(*path));
     }
     fn on_spurious_loss(&mut self, path: &PathState, spurious: &SpuriousLoss) {

@@ -183,7 +183,7 @@ fn apply(cubic: &mut Cubic, call: &Call, state: &State, shift: u64) {
         }
         Call::Ecn { ce, newly, packet } => {
             let ecn = EcnEvent {
-                ce: *ce,
+                ce: Some(*ce),
                 newly_acked: *newly,
                 largest_acked: packet.number,
                 largest_acked_sent_at: at(packet.sent_at),
@@ -196,7 +196,7 @@ fn apply(cubic: &mut Cubic, call: &Call, state: &State, shift: u64) {
             cubic.on_rtt(&path, &RttEvent { latest, is_sample: true, ..RttEvent::default() });
         }
         Call::AppLimited => cubic.on_app_limited(&path),
-        Call::Idle => cubic.on_idle_restart(&path),
+        Call::Idle => cubic.on_idle_restart(&path, Duration::from_secs(1)),
         Call::Spurious(None) => cubic.on_spurious_loss(&path, &SpuriousLoss::All),
         Call::Spurious(Some(packet)) => {
             let spurious = SpuriousLoss::Packet {

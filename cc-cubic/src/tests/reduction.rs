@@ -349,7 +349,7 @@ fn more_marks_than_packets_acked_are_clamped() {
     let mut stack = Stack::new();
     stack.send(0, 10);
     let path = stack.path(ms(100));
-    let ecn = EcnEvent { ce: 50, newly_acked: Some(0), largest_acked: Some(3), ..EcnEvent::default() };
+    let ecn = EcnEvent { ce: Some(50), newly_acked: Some(0), largest_acked: Some(3), ..EcnEvent::default() };
     stack.cc.on_ecn(&path, &ecn);
     assert_eq!(stack.cc.cwnd(), 12_000);
     stack.cc.on_ecn(&path, &EcnEvent { newly_acked: Some(3), ..ecn });

@@ -163,6 +163,7 @@ impl<S: SlowStart> Stack<S> {
             rtt: self.rtt,
             max_datagram_size: self.datagram,
             handshake_ready: true,
+            app_limited: false,
         }
     }
 
@@ -259,7 +260,7 @@ impl<S: SlowStart> Stack<S> {
                     self.cc.on_ecn(
                         &path,
                         &EcnEvent {
-                            ce: frame.ce,
+                            ce: Some(frame.ce),
                             newly_acked: Some(acked.len() as u64),
                             largest_acked: self.knows_numbers.then_some(n),
                             largest_acked_sent_at: at,

@@ -532,7 +532,7 @@ fn a_validated_window_reacts_to_loss_as_ever() {
 #[test]
 fn an_unused_default_path_state_is_harmless() {
     let mut cubic = Cubic::new(&Config::default());
-    cubic.on_idle_restart(&PathState::default());
+    cubic.on_idle_restart(&PathState::default(), Duration::MAX);
     cubic.on_app_limited(&PathState::default());
     assert_eq!(cubic.cwnd(), 12_000);
 }
