@@ -1,7 +1,7 @@
 //! Products and quotients of C4's units (microseconds, bytes, bytes per second, parts of 1024), floored; exact
 //! where the result fits `u64`, saturating otherwise, and without 128-bit numbers.
 
-const MILLION: u64 = 1_000_000;
+pub(crate) const MILLION: u64 = 1_000_000;
 
 /// `floor(part * x / 1024)`.
 pub(crate) const fn part_of(part: u64, x: u64) -> u64 {

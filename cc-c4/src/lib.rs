@@ -39,9 +39,9 @@
 //!
 //! # Rounding and range
 //!
-//! All arithmetic is on `u64`: every division floors, in the order written, and everything else saturates. Spans of
-//! time are truncated to whole microseconds on input, once. Only the loss average is finer, with 40 fractional bits,
-//! each step rounded down.
+//! All arithmetic is on `u64`: every division but one (below) floors, in the order written, and everything else
+//! saturates. Spans of time are truncated to whole microseconds on input, once. Only the loss average is finer, with
+//! 40 fractional bits, each step rounded down.
 //!
 //! # No reaction, on purpose
 //!
@@ -55,6 +55,8 @@
 //! * The window is never below two datagrams; the reference has no minimum. A datagram is taken as 1 to 65 527 bytes
 //!   (the largest UDP payload).
 //! * Once a rate is known, the pacing rate is at least 1 B/s, so that a loss never turns pacing off.
+//! * The reference's pacer sends at least one packet per smoothed RTT. Here the pacing rate itself is raised to one
+//!   datagram per smoothed RTT, the only quotient that is rounded up. Window and send quantum do not see it.
 //! * A change of the datagram size never raises the window, except to the new minimum.
 //! * The CE count is clamped to the newly acked packets where they are known. Where the increase of ECT(1) is not
 //!   known but ECT(1) is in use, all newly acked packets that were not marked count as ECT(1). After

@@ -1,6 +1,6 @@
 //! Window, pacing rate and send quantum, all from one function of the state (`c4_apply_rate_and_cwin`).
 
-use crate::arithmetic::{bytes_in, part_of};
+use crate::arithmetic::{MILLION, bytes_in, part_of};
 use crate::constants::{INITIAL_PACING, MAX_QUANTUM, MIN_DATAGRAMS, ONE, RTT_MARGIN};
 use crate::{C4, Phase};
 use cc_core::{MAX_DATAGRAM_SIZE, PathState, Rate};
@@ -10,7 +10,7 @@ use cc_core::{MAX_DATAGRAM_SIZE, PathState, Rate};
 pub(crate) struct Outputs {
     /// Congestion window, bytes; at least two datagrams.
     pub(crate) cwnd: u64,
-    /// Pacing rate; 0 while nothing was assessed.
+    /// Pacing rate; 0 while nothing was assessed, else at least one datagram per smoothed RTT.
     pub(crate) pacing: u64,
     /// Send quantum, bytes.
     pub(crate) quantum: u64,
@@ -60,9 +60,19 @@ impl C4 {
         };
         self.outputs = Outputs {
             cwnd: cwnd.max(min_window(self.datagram)),
-            pacing,
+            pacing: self.paced_at_least_once_per_rtt(path, pacing),
             quantum: quantum(pacing, self.datagram),
         };
+    }
+
+    /// The pacer waits for no datagram longer than a smoothed RTT (picoquic_update_pacing_parameters). Rounded up, so
+    /// that the rule holds to the microsecond. A smoothed RTT below 1 us counts as 1 us.
+    fn paced_at_least_once_per_rtt(&self, path: &PathState, pacing: u64) -> u64 {
+        let Some(rtt) = path.rtt.filter(|_| pacing > 0) else {
+            return pacing;
+        };
+        let smoothed = rtt.smoothed.as_micros().max(1);
+        pacing.max(self.datagram.saturating_mul(MILLION).div_ceil(smoothed))
     }
 
     /// Takes the datagram size of an event. A change recomputes the outputs but gives no larger window, except to
@@ -238,7 +248,45 @@ mod tests {
         let mut rig = Rig::cruising(1, 1_000);
         rig.c4.phase = phases::RECOVERY;
         rig.c4.alpha = 896;
+        // 1 200 B in the smoothed RTT of 40 ms
+        assert_eq!(outputs(&mut rig), (2_400, 30_000));
+        rig.path.rtt = None;
         assert_eq!(outputs(&mut rig), (2_400, 1));
+    }
+
+    #[test]
+    fn at_least_one_datagram_is_sent_per_smoothed_rtt() {
+        let pacing = |rate, smoothed_nanos| {
+            let mut rig = Rig::cruising(rate, 40_000);
+            rig.path.rtt = rig
+                .path
+                .rtt
+                .map(|rtt| cc_core::PathRtt { smoothed: Duration::from_nanos(smoothed_nanos), ..rtt });
+            outputs(&mut rig).1
+        };
+        // 1 200 B in 30 ms are 40 000 B/s
+        assert_eq!(pacing(39_999, 30_000_000), 40_000);
+        assert_eq!(pacing(40_001, 30_000_000), 40_001);
+        // In 30 001 us 39 998.7, rounded up; 30 001.999 us are as many whole ones
+        assert_eq!(pacing(20_000, 30_001_000), 39_999);
+        assert_eq!(pacing(20_000, 30_001_999), 39_999);
+        // 1 200 B in 1 us
+        assert_eq!(pacing(20_000, 999), 1_200_000_000);
+        // Without a rate there is none to raise.
+        assert_eq!(pacing(0, 30_000_000), 0);
+    }
+
+    #[test]
+    fn the_floor_holds_in_every_phase_and_leaves_window_and_quantum_alone() {
+        let mut rig = Rig::cruising(1_000_000, 40_000);
+        rig.smoothed(1_000); // 1 200 B in 1 ms
+        assert_eq!((outputs(&mut rig), rig.c4.send_quantum()), ((50_000, 1_200_000), 3_906));
+        rig.c4.phase = Phase::Resuming { window: 600_000, rate: 1_000_000 };
+        assert_eq!((outputs(&mut rig), rig.c4.send_quantum()), ((600_000, 1_200_000), 3_906));
+        let mut rig = Rig::initial(100_000, 40_000);
+        rig.smoothed(1_000);
+        rig.set_initial(15_360, 1, 0);
+        assert_eq!((outputs(&mut rig), rig.c4.send_quantum()), ((15_360, 1_200_000), 2_400));
     }
 
     #[test]
