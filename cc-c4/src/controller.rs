@@ -121,6 +121,9 @@ impl CongestionController for C4 {
     fn on_ecn_state(&mut self, path: &PathState, codepoint: EcnCodepoint) {
         self.update_datagram(path);
         self.ecn.set_codepoint(codepoint);
+        if codepoint != EcnCodepoint::NotEct {
+            self.config.ecn = codepoint;
+        }
     }
 
     fn send_quantum(&self) -> u64 {

@@ -17,7 +17,7 @@ use cc_core::{Duration, Instant, MAX_DATAGRAM_SIZE, PathState, Rate, ResumeHint}
 /// The crate documentation names the sources, what a stack must give, and every deviation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct C4 {
-    /// As given, for a start on a new path.
+    /// As given, but with the codepoint last in use, for a start on a new path.
     pub(crate) config: Config,
     /// Maximum datagram size, bytes: 1 to 65 527.
     pub(crate) datagram: u64,
@@ -116,7 +116,8 @@ impl C4 {
         new
     }
 
-    /// Starts afresh on another path: nothing measured on the old one holds. Counters for logs go on.
+    /// Starts afresh on another path: nothing measured on the old one holds. Counters for logs go on, and so does the
+    /// codepoint: it was a choice. That ECN failed validation was a finding, so the new path validates again.
     pub(crate) fn restart(&mut self, path: &PathState) {
         let config = Config {
             now: path.now,

@@ -61,6 +61,35 @@ fn ecn_state_not_ect_ignores_counts() {
     assert_eq!(rig.c4.phase, Phase::Recovery { excess_ce: true });
 }
 
+#[test]
+fn a_new_path_keeps_the_codepoint_in_use_and_validates_again() {
+    // One of 4 newly acked packets marked: on ECT(0) a fraction of 1, on ECT(1) 256/16 = 16.
+    let alpha = |configured, states: &[EcnCodepoint]| {
+        let mut rig = Rig::new();
+        rig.c4 = C4::new(&Config { ecn: configured, ..Config::default() });
+        for &state in states {
+            rig.c4.on_ecn_state(&rig.path, state);
+        }
+        rig.c4.on_path_change(&rig.path, PathChange::New);
+        let event = EcnEvent {
+            ce: Some(1),
+            newly_acked: Some(4),
+            largest_acked_sent_at: rig.path.now,
+            ..EcnEvent::default()
+        };
+        rig.c4.on_ecn(&rig.path, &event);
+        rig.c4.ecn_alpha()
+    };
+    use EcnCodepoint::{Ect0, Ect1, NotEct};
+    assert_eq!(alpha(Ect1, &[]), 16);
+    assert_eq!(alpha(Ect1, &[Ect0]), 1_024);
+    assert_eq!(alpha(Ect0, &[Ect1]), 16);
+    assert_eq!(alpha(Ect1, &[NotEct]), 16);
+    assert_eq!(alpha(Ect1, &[Ect0, NotEct]), 1_024);
+    assert_eq!(alpha(NotEct, &[]), 0);
+    assert_eq!(alpha(NotEct, &[NotEct, Ect1]), 16);
+}
+
 // --- RTT ---
 
 #[test]
