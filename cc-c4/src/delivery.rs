@@ -2,7 +2,7 @@
 
 use crate::arithmetic::millions_per;
 use crate::constants::MIN_ACK_INTERVAL;
-use cc_core::{Instant, RateSample};
+use cc_core::{Duration, Instant, RateSample};
 
 /// Reference point of the peak rate: the newest packet of a frame, and what had been delivered with it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,7 +34,7 @@ impl Delivery {
     fn update_estimate(&mut self, sample: &RateSample) {
         let accepted = sample.moved_reference
             && sample.snapshot.delivered_at.is_some()
-            && sample.ack_interval > MIN_ACK_INTERVAL;
+            && is_long_enough(sample.ack_interval);
         if accepted {
             self.estimate = millions_per(sample.delivered_since_sent(), sample.interval().as_micros());
         }
@@ -48,7 +48,7 @@ impl Delivery {
             return;
         };
         let ack_interval = now.since(reference.acked_at);
-        if sample.sent_at < reference.sent_at || ack_interval <= MIN_ACK_INTERVAL {
+        if sample.sent_at < reference.sent_at || !is_long_enough(ack_interval) {
             return;
         }
         let interval = ack_interval.max(sample.sent_at.since(reference.sent_at));
@@ -56,6 +56,11 @@ impl Delivery {
         self.peak = self.peak.max(millions_per(delivered, interval.as_micros()));
         self.reference = Some(here);
     }
+}
+
+/// Whole microseconds are compared, like all spans of time here.
+const fn is_long_enough(ack_interval: Duration) -> bool {
+    ack_interval.as_micros() > MIN_ACK_INTERVAL.as_micros()
 }
 
 #[cfg(test)]
@@ -120,6 +125,16 @@ mod tests {
         // 2 000 B in 1999.9 us count as 1999 us: 1 000 500.25 B/s
         let odd = RateSample { ack_interval: Duration::from_nanos(1_999_900), ..sample(2_000, 0, 0) };
         assert_eq!(estimate(&[odd]), 1_000_500);
+        // 1 000.999 us are not more than 1 000 us, for the estimate and for the peak.
+        let short = Duration::from_nanos(1_000_999);
+        assert_eq!(estimate(&[RateSample { ack_interval: short, ..sample(2_000, 0, 0) }]), 0);
+        let mut delivery = Delivery::default();
+        delivery.on_sample(Instant::ZERO, &sample(0, 0, 0));
+        delivery.on_sample(Instant::ZERO.after(short), &sample(2_000, 0, 0));
+        assert_eq!(delivery.peak, 0);
+        // 2 000 B in 1 001 us: 1 998 001.9 B/s
+        delivery.on_sample(at(1_001), &sample(2_000, 0, 0));
+        assert_eq!(delivery.peak, 1_998_001);
     }
 
     #[test]
