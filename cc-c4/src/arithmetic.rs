@@ -1,6 +1,8 @@
 //! Products and quotients of C4's units (microseconds, bytes, bytes per second, parts of 1024), floored; exact
 //! where the result fits `u64`, saturating otherwise, and without 128-bit numbers.
 
+use cc_core::{Duration, Rate};
+
 pub(crate) const MILLION: u64 = 1_000_000;
 
 /// `floor(part * x / 1024)`.
@@ -13,18 +15,9 @@ pub(crate) const fn part_of(part: u64, x: u64) -> u64 {
     part.saturating_mul(high).saturating_add(part.saturating_mul(low) >> 10)
 }
 
-/// Bytes that go by in `micros` at `rate`: `floor(micros * rate / 1 000 000)`.
+/// Bytes that go by in `micros` at `rate`: `floor(micros * rate / 1 000 000)`. More than 584 years count as so many.
 pub(crate) const fn bytes_in(micros: u64, rate: u64) -> u64 {
-    if let Some(product) = micros.checked_mul(rate) {
-        return product / MILLION;
-    }
-    // As in cc_core::Rate::bytes_in: micros = secs * 10^6 + rest and rate = high * 10^6 + low, so the quotient is
-    // rate * secs + high * rest + low * rest / 10^6, where low * rest < 10^12.
-    let (secs, rest) = (micros / MILLION, micros % MILLION);
-    let (high, low) = (rate / MILLION, rate % MILLION);
-    rate.saturating_mul(secs)
-        .saturating_add(high.saturating_mul(rest))
-        .saturating_add(low.saturating_mul(rest) / MILLION)
+    Rate::from_bytes_per_sec(rate).bytes_in(Duration::from_micros(micros))
 }
 
 /// `floor(dividend * 1 000 000 / divisor)`: a rate from bytes and microseconds, or microseconds from bytes and a
@@ -89,7 +82,8 @@ mod tests {
             let clamp = |wide: u128| u64::try_from(wide).unwrap_or(u64::MAX);
             let (wa, wb, million) = (u128::from(a), u128::from(b), u128::from(MILLION));
             prop_assert_eq!(part_of(part, a), clamp(u128::from(part) * wa / 1_024));
-            prop_assert_eq!(bytes_in(a, b), clamp(wa * wb / million));
+            let micros = a / 1_000; // what a Duration holds
+            prop_assert_eq!(bytes_in(micros, b), clamp(u128::from(micros) * wb / million));
             let exact = clamp(wa * million / wb.max(1));
             let got = millions_per(a, b);
             prop_assert!(got <= exact && exact - got <= exact / 1_000_000 + 1, "{got} for {exact}");
