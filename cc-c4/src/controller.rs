@@ -169,7 +169,7 @@ impl C4 {
     fn on_lost_packet(&mut self, path: &PathState, packet: &LostPacket) {
         for _ in 0..self.packets_in(packet) {
             if matches!(self.phase, Phase::Recovery { .. })
-                && self.era.packet_is_older(packet.number, packet.sent_at)
+                && self.era.start.covers(packet.number, packet.sent_at)
             {
                 return;
             }

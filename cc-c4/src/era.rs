@@ -1,16 +1,14 @@
 //! Eras: packet-timed round trips.
 
 use crate::C4;
-use cc_core::{Instant, PathState};
+use cc_core::{PathState, SendMark};
 
 /// The current era and the RTTs seen in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Era {
-    /// Number of the next packet when it began: it ends when all packets up to and including this one are acked or
-    /// declared lost.
-    pub(crate) sequence: u64,
-    /// When it began, for stacks without numbers.
-    pub(crate) started_at: Instant,
+    /// When it began. It ends when all packets up to and including the first one sent since are acked or declared
+    /// lost.
+    pub(crate) start: SendMark,
     /// Largest RTT, us; 0 before the first.
     pub(crate) max_rtt: u64,
     /// Smallest RTT, us; `u64::MAX` before the first.
@@ -18,14 +16,13 @@ pub(crate) struct Era {
 }
 
 impl Era {
-    pub(crate) const fn new(sequence: u64, started_at: Instant) -> Self {
-        Self { sequence, started_at, max_rtt: 0, min_rtt: u64::MAX }
+    pub(crate) const fn new(path: &PathState) -> Self {
+        Self { start: SendMark::new(path), max_rtt: 0, min_rtt: u64::MAX }
     }
 
     /// Lets the era end later, with the next packet sent; what it saw stays.
     pub(crate) const fn postpone(&mut self, path: &PathState) {
-        self.sequence = path.next_number;
-        self.started_at = path.now;
+        self.start = SendMark::new(path);
     }
 
     pub(crate) fn widen(&mut self, micros: u64) {
@@ -33,9 +30,9 @@ impl Era {
         self.min_rtt = self.min_rtt.min(micros);
     }
 
-    /// Whether a packet was sent before the era began: by number, else by send time (equal counts as before).
-    pub(crate) fn packet_is_older(&self, number: Option<u64>, sent_at: Instant) -> bool {
-        number.map_or(sent_at <= self.started_at, |number| number < self.sequence)
+    /// `era_sequence`: number of the next packet when it began.
+    pub(crate) const fn sequence(&self) -> u64 {
+        self.start.number()
     }
 }
 
@@ -43,7 +40,7 @@ impl C4 {
     /// Begins an era (`c4_era_reset`). Whether the caller has already set the new gain decides what
     /// `alpha_previous` means during the phase, and with it whether delays count as congestion.
     pub(crate) fn start_era(&mut self, path: &PathState) {
-        self.era = Era::new(path.next_number, path.now);
+        self.era = Era::new(path);
         self.alpha_previous = self.alpha;
         self.ecn.update();
     }
@@ -54,18 +51,26 @@ impl C4 {
             return false;
         }
         match (path.oldest_outstanding, self.highest_acked) {
-            (Some(lowest), _) => lowest > self.era.sequence,
+            (Some(lowest), _) => lowest > self.era.sequence(),
             // Nothing is outstanding: "highest acked + 1 > sequence".
-            (None, Some(highest)) => highest >= self.era.sequence,
-            (None, None) => self.newest_acked_sent_at.is_some_and(|sent_at| sent_at > self.era.started_at),
+            (None, Some(highest)) => highest >= self.era.sequence(),
+            (None, None) => self.newest_acked_sent_at.is_some_and(|at| !self.era.start.covers(None, at)),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::Era;
     use crate::tests::Rig;
-    use cc_core::{EcnEvent, Instant};
+    use cc_core::{EcnEvent, Instant, PathState};
+
+    /// In Cruising, in an era that began with a number or at a time.
+    fn cruising_since(start: PathState) -> Rig {
+        let mut rig = Rig::cruising(1_000_000, 40_000);
+        rig.c4.era = Era::new(&start);
+        rig
+    }
 
     #[test]
     fn starting_an_era_takes_the_next_number_the_gain_and_the_ecn_marks() {
@@ -76,14 +81,13 @@ mod tests {
         rig.c4.ecn.add(&EcnEvent { ce: Some(1), ect1: Some(3), ..EcnEvent::default() });
         rig.path.next_number = 77;
         rig.c4.start_era(&rig.path);
-        assert_eq!((rig.c4.era.sequence, rig.c4.era.max_rtt, rig.c4.era.min_rtt), (77, 0, u64::MAX));
+        assert_eq!((rig.c4.era.sequence(), rig.c4.era.max_rtt, rig.c4.era.min_rtt), (77, 0, u64::MAX));
         assert_eq!((rig.c4.alpha_previous, rig.c4.ecn.alpha()), (1_072, 16));
     }
 
     #[test]
     fn era_ends_when_the_lowest_outstanding_number_is_above_its_sequence() {
-        let mut rig = Rig::cruising(1_000_000, 40_000);
-        rig.c4.era.sequence = 50;
+        let mut rig = cruising_since(PathState { next_number: 50, ..PathState::default() });
         for (lowest, ended) in [(49, false), (50, false), (51, true)] {
             rig.path.oldest_outstanding = Some(lowest);
             assert_eq!(rig.c4.era_ended(&rig.path), ended, "{lowest}");
@@ -92,8 +96,7 @@ mod tests {
 
     #[test]
     fn with_nothing_outstanding_it_ends_when_its_own_number_was_acked() {
-        let mut rig = Rig::cruising(1_000_000, 40_000);
-        rig.c4.era.sequence = 50;
+        let mut rig = cruising_since(PathState { next_number: 50, ..PathState::default() });
         rig.path.oldest_outstanding = None;
         for (highest, ended) in [(49, false), (50, true)] {
             rig.c4.highest_acked = Some(highest);
@@ -103,10 +106,9 @@ mod tests {
 
     #[test]
     fn without_numbers_it_ends_with_a_packet_sent_after_its_start() {
-        let mut rig = Rig::cruising(1_000_000, 40_000);
+        let mut rig = cruising_since(PathState { now: Instant::from_micros(1_000), ..PathState::default() });
         rig.c4.highest_acked = None;
         rig.path.oldest_outstanding = None;
-        rig.c4.era.started_at = Instant::from_micros(1_000);
         for (sent_at, ended) in [(999, false), (1_000, false), (1_001, true)] {
             rig.c4.newest_acked_sent_at = Some(Instant::from_micros(sent_at));
             assert_eq!(rig.c4.era_ended(&rig.path), ended, "{sent_at}");
@@ -116,7 +118,7 @@ mod tests {
     #[test]
     fn no_era_ends_before_the_handshake_is_finished() {
         let mut rig = Rig::cruising(1_000_000, 40_000);
-        rig.path.oldest_outstanding = Some(rig.c4.era.sequence + 1);
+        rig.path.oldest_outstanding = Some(rig.c4.era.sequence() + 1);
         assert!(rig.c4.era_ended(&rig.path));
         rig.path.handshake_ready = false;
         assert!(!rig.c4.era_ended(&rig.path));

@@ -129,7 +129,7 @@ mod tests {
         rig.c4.enter_initial(&rig.path);
         assert_eq!(initial(&rig), (115_000, 0, 0));
         assert_eq!((rig.c4.probe_level, rig.c4.alpha, rig.c4.alpha_previous), (1, 2_048, 2_048));
-        assert_eq!((rig.c4.ecn.alpha(), rig.c4.era.sequence), (0, rig.path.next_number));
+        assert_eq!((rig.c4.ecn.alpha(), rig.c4.era.sequence()), (0, rig.path.next_number));
         assert_eq!((rig.c4.growth.alpha, rig.c4.growth.rate_before), (2_048, 1_000_000));
         assert_eq!((rig.c4.nominal_rate, rig.c4.rtt.nominal_max), (1_000_000, 100_000));
         assert_eq!((rig.c4.cruise_eras_left, rig.c4.recent_congestions), (2, 1));

@@ -53,7 +53,7 @@ mod tests {
         assert_eq!((rig.c4.alpha, rig.c4.alpha_previous), (1_256, 1_256));
         assert_eq!((rig.c4.growth.alpha, rig.c4.growth.rate_before), (1_256, 1_000_000));
         assert!(!rig.c4.growth.push_was_not_limited);
-        assert_eq!(rig.c4.era.sequence, rig.path.next_number);
+        assert_eq!(rig.c4.era.sequence(), rig.path.next_number);
     }
 
     #[test]
@@ -63,10 +63,10 @@ mod tests {
         // pushed = 1 226 562; (10^6 + 3 * 1 226 562)/4 = 1 169 921.5: only more is fast
         rig.c4.nominal_rate = 1_169_921;
         rig.ack(1_200);
-        assert_ne!(rig.c4.era.sequence, rig.path.next_number);
+        assert_ne!(rig.c4.era.sequence(), rig.path.next_number);
         rig.c4.nominal_rate = 1_169_922;
         rig.ack(1_200);
-        assert_eq!(rig.c4.era.sequence, rig.path.next_number);
+        assert_eq!(rig.c4.era.sequence(), rig.path.next_number);
         assert_eq!((rig.c4.phase, rig.c4.growth.rate_before), (Phase::Pushing, 1_169_922));
     }
 

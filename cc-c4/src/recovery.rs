@@ -98,7 +98,7 @@ mod tests {
         rig.c4.growth.alpha = 1_256;
         rig.path.next_number = 300;
         rig.c4.enter_recovery(&rig.path, false);
-        assert_eq!((rig.c4.alpha, rig.c4.alpha_previous, rig.c4.era.sequence), (960, 1_256, 300));
+        assert_eq!((rig.c4.alpha, rig.c4.alpha_previous, rig.c4.era.sequence()), (960, 1_256, 300));
         assert_eq!(rig.c4.phase, phases::RECOVERY);
         assert_eq!(rig.c4.growth.alpha, 1_256, "growth is reset only when coming from Initial");
     }
@@ -121,12 +121,12 @@ mod tests {
         rig.path.next_number += 50;
         let sequence = rig.path.next_number;
         rig.rtt(90_000); // a delay signal, since the packets were sent with a gain above one
-        assert_eq!((rig.c4.alpha, rig.c4.era.sequence, rig.c4.alpha_previous), (896, sequence, 1_088));
+        assert_eq!((rig.c4.alpha, rig.c4.era.sequence(), rig.c4.alpha_previous), (896, sequence, 1_088));
         assert_eq!((rig.c4.era.min_rtt, rig.c4.era.max_rtt), (min, max.max(90_000)));
         assert_eq!(rig.c4.nominal_rate, 1_000_000, "the rate is never cut");
         rig.path.next_number += 50;
         rig.rtt(90_000);
-        assert_eq!((rig.c4.alpha, rig.c4.era.sequence), (896, sequence), "only the first prolongs");
+        assert_eq!((rig.c4.alpha, rig.c4.era.sequence()), (896, sequence), "only the first prolongs");
     }
 
     #[test]
@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn leaving_forgets_what_led_to_it() {
         let mut rig = recovering(1_088, 1_000_000);
-        rig.lose(rig.c4.era.sequence + 1);
+        rig.lose(rig.c4.era.sequence() + 1);
         assert!(rig.c4.loss_rate.average().to_f64() > 0.06);
         rig.c4.rtt.excess = 99;
         rig.c4.recent_maximum_rate = 99;

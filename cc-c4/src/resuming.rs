@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(rig.c4.phase, Phase::Resuming { window: 600_000, rate: 6_000_000 });
         assert_eq!((rig.c4.alpha, rig.c4.alpha_previous), (3_072, 3_072));
         assert_eq!((rig.c4.growth.alpha, rig.c4.eras_resuming), (3_072, 0));
-        assert_eq!((rig.c4.rtt.nominal_max, rig.c4.era.sequence), (100_000, rig.path.next_number));
+        assert_eq!((rig.c4.rtt.nominal_max, rig.c4.era.sequence()), (100_000, rig.path.next_number));
         assert_eq!((rig.c4.cwnd(), rig.c4.outputs.pacing), (600_000, 6_000_000));
     }
 
@@ -194,13 +194,13 @@ mod tests {
         rig.path.next_number += 100;
         rig.path.oldest_outstanding = Some(rig.path.next_number - 1);
         rig.ack(1_200);
-        assert_eq!((rig.c4.era.sequence, rig.c4.eras_resuming), (rig.path.next_number, 0));
+        assert_eq!((rig.c4.era.sequence(), rig.c4.eras_resuming), (rig.path.next_number, 0));
         // 564 706 + 35 294 = 600 000: full
-        let sequence = rig.c4.era.sequence;
+        let sequence = rig.c4.era.sequence();
         rig.path.bytes_in_flight = 564_706;
         rig.path.next_number += 100;
         rig.ack(1_200);
-        assert_eq!((rig.c4.era.sequence, rig.c4.eras_resuming), (sequence, 0));
+        assert_eq!((rig.c4.era.sequence(), rig.c4.eras_resuming), (sequence, 0));
     }
 
     #[test]

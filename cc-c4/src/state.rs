@@ -91,7 +91,7 @@ impl C4 {
             rtt: RttModel::new(),
             alpha: ALPHA_INITIAL,
             alpha_previous: ALPHA_INITIAL,
-            era: Era::new(0, config.now),
+            era: Era::new(&PathState { now: config.now, ..PathState::default() }),
             growth: Growth::default(),
             loss_rate: LossRate::default(),
             ecn: EcnAverage::new(config.ecn),
@@ -127,7 +127,7 @@ impl C4 {
         };
         let (congestion_events, was_congested) = (self.congestion_events, self.was_congested);
         *self = Self { path_since: Some(path.now), congestion_events, was_congested, ..Self::new(&config) };
-        self.era = Era::new(path.next_number, path.now);
+        self.era = Era::new(path);
     }
 
     /// The phase and the data that exists only in it.

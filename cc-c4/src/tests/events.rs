@@ -319,7 +319,7 @@ fn packets_acked_after_being_lost_add_to_the_acked_bytes() {
 #[test]
 fn a_frame_that_acks_nothing_new_changes_nothing() {
     let mut rig = Rig::cruising(1_000_000, 40_000);
-    rig.path.oldest_outstanding = Some(rig.c4.era.sequence + 1);
+    rig.path.oldest_outstanding = Some(rig.c4.era.sequence() + 1);
     let before = rig.c4.clone();
     let sample = RateSample { delivered: 99, moved_reference: true, ..RateSample::default() };
     rig.ack_packets(&[], true, Some(sample));
@@ -443,7 +443,7 @@ fn a_new_path_starts_afresh_and_takes_nothing_of_packets_of_the_old_one() {
     let fresh = rig.c4.clone();
     assert_eq!((rig.c4.cwnd(), rig.c4.pacing_rate(), rig.c4.nominal_rate), (15_360, None, 0));
     assert!(matches!(rig.c4.phase, Phase::Initial { .. }));
-    assert_eq!((rig.c4.era.sequence, rig.c4.congestion_events), (200, 1));
+    assert_eq!((rig.c4.era.sequence(), rig.c4.congestion_events), (200, 1));
     rig.path.now = Instant::from_micros(1_030_000);
     rig.rtt(31_000);
     rig.ecn(5, 0);

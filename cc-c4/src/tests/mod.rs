@@ -5,6 +5,7 @@ mod invariants;
 mod link;
 
 use crate::constants::ALPHA_CRUISING;
+use crate::era::Era;
 use crate::{C4, Config, Phase};
 use cc_core::{
     AckEvent, AckedPacket, CongestionController, Duration, EcnEvent, Instant, LossEvent, LostPacket,
@@ -37,7 +38,7 @@ impl Rig {
             ..PathState::default()
         };
         let mut c4 = C4::new(&Config { now: path.now, ..Config::default() });
-        c4.era.sequence = path.next_number;
+        c4.era = Era::new(&path);
         c4.rtt.latest = 40_000;
         Self { c4, path, app_limited_at: None, newest_data_sent_at: Some(Instant::ZERO) }
     }
@@ -156,8 +157,8 @@ impl Rig {
 
     /// An ACK of `bytes` bytes that ends the era; 10 packets were sent in the meantime.
     pub(crate) fn end_era_with(&mut self, bytes: u64) {
-        self.path.oldest_outstanding = Some(self.c4.era.sequence + 1);
-        self.path.next_number = self.c4.era.sequence + 10;
+        self.path.oldest_outstanding = Some(self.c4.era.sequence() + 1);
+        self.path.next_number = self.c4.era.sequence() + 10;
         self.ack(bytes);
     }
 }
