@@ -293,5 +293,15 @@ mod tests {
         assert_eq!((rig.c4.phase, rig.c4.outputs), (phases::RECOVERY, before));
         rig.ack(0);
         assert_ne!(rig.c4.outputs, before);
+
+        let mut rig = Rig::initial(20_000_000, 40_000);
+        rig.c4.update_outputs(&rig.path);
+        let before = rig.c4.outputs;
+        rig.set_initial(20_000, 20, 2);
+        rig.c4.rtt.excess = 1;
+        rig.ecn(1, 1); // 512 > 96
+        assert_eq!((rig.c4.phase, rig.c4.outputs), (phases::RECOVERY, before));
+        rig.ack(0);
+        assert_ne!(rig.c4.outputs, before);
     }
 }

@@ -72,6 +72,12 @@ impl LossRate {
         self.average = LossFraction(0);
     }
 
+    /// An average of so many 2^-40 after the loss of a number.
+    #[cfg(test)]
+    pub(crate) fn of_bits(bits: u64, last_number: u64) -> Self {
+        Self { average: LossFraction(bits), last_number, ..Self::default() }
+    }
+
     pub(crate) const fn on_acked(&mut self, packets: u32) {
         self.acked_since = self.acked_since.saturating_add(packets);
     }

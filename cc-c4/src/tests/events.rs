@@ -1,6 +1,7 @@
 //! What each event does, and in which order the events of a frame must act.
 
 use super::{Rig, phases};
+use crate::loss_rate::LossRate;
 use crate::{C4, Config, Phase};
 use approx::assert_relative_eq;
 use cc_core::{
@@ -39,15 +40,18 @@ fn ecn_counts_of_the_handshake_are_ignored() {
 
 #[test]
 fn ecn_threshold_is_exceeded_strictly() {
-    // s = 1024: threshold 96; 95 stays, (15 * 95 + 111)/16 = 96 stays, 97 signals
-    let phase = |marked, unmarked| {
-        let mut rig = Rig::cruising(20_000_000, 40_000);
-        rig.ecn(marked, unmarked);
-        (rig.c4.ecn_alpha(), rig.c4.phase)
-    };
-    // From 0 one update below half gives at most 511/16 = 31.
-    assert_eq!(phase(1, 2), (21, Phase::Cruising)); // 341/16
-    assert_eq!(phase(1, 1), (512, Phase::Recovery { excess_ce: true }));
+    let mut rig = Rig::cruising(20_000_000, 40_000); // s = 1024: threshold 96
+    // 499 of 999: 511 (of 511.5); 511/16 = 31.9; (15 * 31 + 511)/16 = 61; (15 * 61 + 511)/16 = 89.1
+    for _ in 0..3 {
+        rig.ecn(499, 500);
+    }
+    assert_eq!((rig.c4.ecn_alpha(), rig.c4.phase), (89, Phase::Cruising));
+    // 1 of 5: 204; (15 * 89 + 204)/16 = 96.2
+    rig.ecn(1, 4);
+    assert_eq!((rig.c4.ecn_alpha(), rig.c4.phase), (96, Phase::Cruising));
+    // 1 of 9: 113; (15 * 96 + 113)/16 = 97.1
+    rig.ecn(1, 8);
+    assert_eq!((rig.c4.ecn_alpha(), rig.c4.phase), (97, Phase::Recovery { excess_ce: true }));
 }
 
 #[test]
@@ -157,6 +161,19 @@ fn loss_threshold_is_exceeded_strictly_and_by_sensitivity() {
 }
 
 #[test]
+fn a_loss_rate_equal_to_the_threshold_is_no_congestion() {
+    // s = 1024: 0.02 * 2^40 = 21 990 232 555.5. The number is not greater than the last: the average stays.
+    let phase = |bits| {
+        let mut rig = Rig::cruising(20_000_000, 40_000);
+        rig.c4.loss_rate = LossRate::of_bits(bits, 150);
+        rig.lose(150);
+        rig.c4.phase
+    };
+    assert_eq!(phase(21_990_232_555), Phase::Cruising);
+    assert_eq!(phase(21_990_232_556), phases::RECOVERY);
+}
+
+#[test]
 fn losses_before_the_handshake_is_finished_or_of_other_spaces_are_ignored() {
     let mut rig = Rig::cruising(1_000_000, 40_000);
     rig.path.handshake_ready = false;
@@ -247,6 +264,14 @@ fn a_lower_rate_sample_is_only_remembered() {
 }
 
 #[test]
+fn a_rate_sample_equal_to_the_nominal_rate_says_nothing() {
+    // 40 000 B in 40 ms are 1 MB/s, and just what a minimum RTT holds.
+    let mut rig = Rig::cruising(1_000_000, 40_000);
+    rig.ack_rate(40_000, 40_000);
+    assert_eq!((rig.c4.nominal_rate, rig.c4.growth.push_was_not_limited), (1_000_000, false));
+}
+
+#[test]
 fn recovery_after_congestion_adopts_no_rate() {
     let mut rig = Rig::cruising(1_000_000, 40_000);
     rig.c4.enter_recovery(&rig.path, false);
@@ -289,12 +314,17 @@ fn without_delivered_bytes_no_rate_is_taken_but_the_step_runs() {
 }
 
 #[test]
-fn without_any_rtt_sample_the_step_does_not_run() {
-    let mut rig = Rig::initial(0, 0);
-    rig.path.rtt = None;
-    rig.c4.rtt.latest = 0;
-    rig.ack(1_200);
-    assert!(matches!(rig.c4.phase, Phase::Initial { packets_seen: 0, .. }));
+fn the_step_needs_an_rtt_sample_of_its_own_or_of_the_path() {
+    let after_ack = |path_has_rtt, own_sample| {
+        let mut rig = Rig::initial(0, 0);
+        rig.path.rtt = rig.path.rtt.filter(|_| path_has_rtt);
+        rig.c4.rtt.latest = own_sample;
+        rig.ack_rate(40_000, 40_000);
+        (matches!(rig.c4.phase, Phase::Initial { packets_seen: 1, .. }), rig.c4.nominal_rate)
+    };
+    assert_eq!(after_ack(false, 0), (false, 0));
+    assert_eq!(after_ack(true, 0), (true, 1_000_000));
+    assert_eq!(after_ack(false, 1), (true, 1_000_000));
 }
 
 #[test]
@@ -452,6 +482,34 @@ fn a_new_path_starts_afresh_and_takes_nothing_of_packets_of_the_old_one() {
     assert_eq!(rig.c4, fresh);
     rig.rtt(30_000);
     assert_eq!(rig.c4.rtt.nominal_max, 30_000);
+}
+
+#[test]
+fn a_sample_that_reaches_back_to_the_old_path_gives_no_rate() {
+    // The path changed at 1 s.
+    let estimate = |sent_us, delivered_us| {
+        let mut rig = Rig::cruising(1_000_000, 40_000);
+        rig.c4.on_path_change(&rig.path, PathChange::New);
+        rig.path.now = Instant::from_micros(1_050_000);
+        let snapshot = PacketSnapshot {
+            delivered_at: Some(Instant::from_micros(delivered_us)),
+            ..PacketSnapshot::default()
+        };
+        let sample = RateSample {
+            sent_at: Instant::from_micros(sent_us),
+            snapshot,
+            delivered: 30_000,
+            ack_interval: Duration::from_millis(40),
+            moved_reference: true,
+            ..RateSample::default()
+        };
+        let packet = AckedPacket { sent_at: rig.path.now, ..acked(201, 1_200) };
+        rig.ack_packets(&[packet], true, Some(sample));
+        rig.c4.delivery.estimate
+    };
+    assert_eq!(estimate(1_000_000, 1_000_000), 750_000);
+    assert_eq!(estimate(999_999, 1_000_000), 0);
+    assert_eq!(estimate(1_000_000, 999_999), 0);
 }
 
 #[test]
