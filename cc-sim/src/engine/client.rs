@@ -3,12 +3,12 @@
 //! A plain receiver: its ACKs leave when they are due and are not paced.
 
 use super::link::Link;
-use super::packet::{AckFrequency, AckStore, Content, Data, Limits, MAX_ACK_RANGES, Packet, size};
+use super::packet::{AckFrequency, AckStore, Content, Data, Limits, Packet, size};
 use super::ranges::Ranges;
 use crate::scenario::{Endpoint, Transfer};
 
-/// Ranges of received packets that are remembered: older ones are never acknowledged again.
-const REMEMBERED_RANGES: usize = 4 * MAX_ACK_RANGES;
+/// Packets per ACK at the start, and until the sender asks for another number (sim_model section 5.6).
+const QUICK_ACK_GAP: u64 = 2;
 
 #[derive(Debug)]
 pub(super) struct Client {
@@ -80,7 +80,7 @@ impl Client {
             acks: AckState {
                 received: Ranges::default(),
                 packets: 0,
-                gap: 2,
+                gap: QUICK_ACK_GAP,
                 delay_us: config.min_ack_delay_us,
                 largest_acked: 0,
                 largest_arrived_at: 0,
@@ -168,12 +168,14 @@ impl Client {
         if acks.received.insert(number, number) == 0 {
             return;
         }
-        acks.received.keep_highest(REMEMBERED_RANGES);
+        // The ranges of four frames are remembered; older ones are never acknowledged again.
+        let remembered = usize::try_from(self.config.max_ack_ranges.saturating_mul(4)).unwrap_or(usize::MAX);
+        acks.received.keep_highest(remembered);
         if acks.received.max() == Some(number) {
             acks.largest_arrived_at = now;
         }
         acks.oldest_pending_at.get_or_insert(now);
-        let gap = if acks.packets < self.config.quick_ack_packets { 2 } else { acks.gap };
+        let gap = if acks.packets < self.config.quick_ack_packets { QUICK_ACK_GAP } else { acks.gap };
         acks.immediate |= number >= acks.largest_acked + gap;
     }
 
@@ -201,8 +203,8 @@ impl Client {
     /// sim_model section 5.9: a limit grows once more than half of it is used.
     fn grow_limits(&mut self) {
         let rtt_us = self.min_rtt_us.unwrap_or(0);
-        // The increase in hundredths of a millisecond per 100 ms: twice the limit, or one limit per 100 ms of RTT.
-        let increase = if rtt_us <= 100_000 { 200_000 } else { rtt_us.min(610_000) };
+        // In parts of 100 000 of the limit: two limits, or one per 100 ms (100 000 us) of RTT.
+        let increase = if rtt_us <= 100_000 { 200_000 } else { rtt_us.min(self.config.max_growth_rtt_us) };
         let received = self.received;
         let mut grown = false;
         for limit in [&mut self.limits.max_data, &mut self.limits.max_stream_data] {

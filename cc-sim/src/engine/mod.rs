@@ -206,7 +206,7 @@ impl<'a> Simulation<'a> {
             clock: 0,
             down: Link::new(first, Direction::Down, seeds.next_u64()),
             up: Link::new(first, Direction::Up, seeds.next_u64()),
-            acks: AckStore::default(),
+            acks: AckStore::new(&scenario.endpoint),
             server: Server::new(
                 &scenario.endpoint,
                 algorithm.controller(&scenario.endpoint),

@@ -1,5 +1,7 @@
 //! What travels over the links.
 
+use crate::scenario::Endpoint;
+
 /// Sizes of the datagrams of handshake and close, in bytes (sim_model section 5.2).
 pub(crate) mod size {
     /// Client: Initial (RFC 9000 section 14.1 asks for 1200 at least).
@@ -82,8 +84,10 @@ pub(super) struct Limits {
 }
 
 /// ACK ranges that travel, kept apart from the packets so that those stay small; slots are used again.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct AckStore {
+    /// Most ranges of a frame; those of the newest packets are kept.
+    max_ranges: usize,
     frames: Vec<AckFrame>,
     free: Vec<usize>,
 }
@@ -95,17 +99,19 @@ pub(super) struct AckFrame {
     pub(super) delay_us: u64,
 }
 
-/// An ACK frame carries at most this many ranges (sim_model section 5.6).
-pub(super) const MAX_ACK_RANGES: usize = 32;
-
 impl AckStore {
+    pub(super) fn new(config: &Endpoint) -> Self {
+        let max_ranges = usize::try_from(config.max_ack_ranges).unwrap_or(usize::MAX);
+        Self { max_ranges, frames: Vec::new(), free: Vec::new() }
+    }
+
     pub(super) fn put(&mut self, ranges: &[(u64, u64)], delay_us: u64) -> usize {
         let slot = self.free.pop().unwrap_or_else(|| {
-            self.frames.push(AckFrame { ranges: Vec::with_capacity(MAX_ACK_RANGES), delay_us: 0 });
+            self.frames.push(AckFrame::default());
             self.frames.len() - 1
         });
         let frame = &mut self.frames[slot];
-        let highest = &ranges[ranges.len().saturating_sub(MAX_ACK_RANGES)..];
+        let highest = &ranges[ranges.len().saturating_sub(self.max_ranges)..];
         frame.ranges.clear();
         frame.ranges.extend_from_slice(highest);
         frame.delay_us = delay_us;
@@ -118,5 +124,33 @@ impl AckStore {
 
     pub(super) fn release(&mut self, slot: usize) {
         self.free.push(slot);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::AckStore;
+    use crate::scenario::Endpoint;
+
+    #[test]
+    fn a_frame_holds_the_ranges_of_the_newest_packets() {
+        let ranges: Vec<(u64, u64)> = (0..40).map(|i| (2 * i, 2 * i)).collect();
+        let mut store = AckStore::new(&Endpoint::default());
+        // 40 ranges, the newest 33 of them: from the eighth, packet 14, on.
+        let slot = store.put(&ranges, 5);
+        assert_eq!(store.get(slot).ranges, ranges[7..]);
+        assert_eq!((store.get(slot).ranges[0], store.get(slot).delay_us), ((14, 14), 5));
+        let mut short = AckStore::new(&Endpoint { max_ack_ranges: 1, ..Endpoint::default() });
+        let slot = short.put(&ranges, 0);
+        assert_eq!(short.get(slot).ranges, [(78, 78)]);
+    }
+
+    #[test]
+    fn a_released_slot_is_used_again() {
+        let mut store = AckStore::new(&Endpoint::default());
+        let (first, second) = (store.put(&[(0, 3)], 0), store.put(&[(0, 5)], 0));
+        store.release(first);
+        assert_eq!(store.put(&[(7, 9)], 0), first);
+        assert_eq!((store.get(first).ranges[0], store.get(second).ranges[0]), ((7, 9), (0, 5)));
     }
 }

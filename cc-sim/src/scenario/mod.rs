@@ -1,7 +1,25 @@
 //! What is simulated: one bottleneck link each way, a timeline of its parameters, endpoints and a transfer.
 //!
-//! Every number is a parameter. The defaults of the endpoint are those of the runs behind the tables of the C4
-//! test draft; each says so in its documentation. Sizes are UDP payload bytes, times are microseconds.
+//! The defaults of the endpoint are those of the runs behind the tables of the C4 test draft; each says so in its
+//! documentation. Sizes are UDP payload bytes, times are microseconds.
+//!
+//! # What is no parameter
+//!
+//! Constants of the protocol that the endpoints speak, which no run of a table varies:
+//!
+//! | what | value | in `engine/` |
+//! |---|---|---|
+//! | sizes of the datagrams of handshake and close | 32 to 1252 bytes | `packet.rs`, `size` |
+//! | how the server's first flight is cut into packets | 184 and 222 bytes | `server/send.rs` |
+//! | the ACK frequency that the sender asks for: quarter of window and RTT, gaps 2, 4, 10, 32, 64 | | `ack_policy.rs` |
+//! | packets per ACK in the quick-ACK phase | 2 | `client.rs`, `on_number` |
+//! | growth of flow-control windows: by two of themselves, or by one per 100 ms of RTT | | `client.rs`, `grow_limits` |
+//! | handshake timers double at most 6 times; a close is given up after 3 probe timeouts | | `client.rs`, `arm_retry` |
+//! | time threshold: min(smoothed RTT / 4, 5 ms) after the ACK | | `loss.rs` |
+//! | probe timeouts back off by 2, 4, then 1/4 each | | `loss.rs`, `backed_off` |
+//! | packet numbers are skipped every 3 + U(256 * 2^n) | | `server/send.rs`, `skip_number` |
+//! | packets in flight that the sender keeps track of | 65 536 | `server/mod.rs` |
+//! | resolution of the clock and of a packet's time on the link | 1 us | `link.rs` |
 
 mod parse;
 
@@ -116,8 +134,15 @@ pub struct Endpoint {
     pub min_ack_delay_us: u64,
     /// Packets after the start that are acknowledged two by two, whatever was asked for (128).
     pub quick_ack_packets: u64,
+    /// Most ranges in an ACK frame, always those of the newest packets (33: the first one and 32 others). The
+    /// simulator behind the tables fills a frame with the ranges that it has sent least often instead. A frame has the
+    /// size `ack_size` however many ranges it holds.
+    pub max_ack_ranges: u64,
     /// Packet threshold of loss detection (3).
     pub packet_threshold: u64,
+    /// Full-size packets lost in a row, with none acknowledged in between, that are still no sign of a path MTU that
+    /// has become smaller; one more and datagrams have the initial size again (10).
+    pub mtu_losses: u64,
     /// Handshake timer before the first RTT sample, in microseconds (250 000).
     pub initial_pto_us: u64,
     /// Cap of the backed-off probe timeout, in microseconds (2 000 000).
@@ -126,6 +151,9 @@ pub struct Endpoint {
     pub initial_max_data: u64,
     /// Stream-level flow-control window at the start, in bytes (2 MiB).
     pub initial_max_stream_data: u64,
+    /// RTT, in microseconds, up to which flow-control windows grow by themselves once per 100 ms of it (610 000); on a
+    /// longer path they grow as on one of this RTT.
+    pub max_growth_rtt_us: u64,
     /// Whether packet numbers are skipped now and then (sim_model section 7), the only randomness of a
     /// scenario without jitter.
     pub skip_packet_numbers: bool,
@@ -148,11 +176,14 @@ impl Default for Endpoint {
             max_ack_delay_us: 10_000,
             min_ack_delay_us: 1_000,
             quick_ack_packets: 128,
+            max_ack_ranges: 33,
             packet_threshold: 3,
+            mtu_losses: 10,
             initial_pto_us: 250_000,
             max_pto_us: 2_000_000,
             initial_max_data: 1 << 20,
             initial_max_stream_data: 2 << 20,
+            max_growth_rtt_us: 610_000,
             skip_packet_numbers: true,
             pacing: true,
             fast_convergence: false,

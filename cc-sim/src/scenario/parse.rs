@@ -44,11 +44,14 @@
 //! max_ack_delay_ms = 10         # 0..=16384 (2^14, RFC 9000 section 18.2)
 //! min_ack_delay_ms = 1          # 0..=max_ack_delay_ms
 //! quick_ack_packets = 128       # 0..=1000000
+//! max_ack_ranges = 33           # 1..=65536
 //! packet_threshold = 3          # 1..=1000000 (RFC 9002 section 6.1.1)
+//! mtu_losses = 10               # 1..=1000000
 //! initial_pto_ms = 250          # 1..=60000
 //! max_pto_ms = 2_000            # initial_pto_ms..=600000
 //! initial_max_data_bytes = 1_048_576         # 65527..=10^15: flow control of the connection
 //! initial_max_stream_data_bytes = 2_097_152  # 65527..=10^15: flow control of the stream
+//! max_growth_rtt_ms = 610       # 100..=60000: RTT above which flow-control windows grow no faster
 //! skip_packet_numbers = true    # the only randomness without jitter
 //! pacing = true
 //! fast_convergence = false      # of CUBIC; off for a single flow (RFC 9438 section 4.7)
@@ -190,11 +193,14 @@ struct RawEndpoint {
     max_ack_delay_ms: Option<Number>,
     min_ack_delay_ms: Option<Number>,
     quick_ack_packets: Option<Number>,
+    max_ack_ranges: Option<Number>,
     packet_threshold: Option<Number>,
+    mtu_losses: Option<Number>,
     initial_pto_ms: Option<Number>,
     max_pto_ms: Option<Number>,
     initial_max_data_bytes: Option<Number>,
     initial_max_stream_data_bytes: Option<Number>,
+    max_growth_rtt_ms: Option<Number>,
     skip_packet_numbers: Option<bool>,
     pacing: Option<bool>,
     fast_convergence: Option<bool>,
@@ -440,6 +446,13 @@ impl Checker<'_> {
                 0..=1_000_000,
                 default.quick_ack_packets,
             )?,
+            max_ack_ranges: or(
+                "max_ack_ranges",
+                raw.max_ack_ranges,
+                COUNT,
+                1..=65_536,
+                default.max_ack_ranges,
+            )?,
             packet_threshold: or(
                 "packet_threshold",
                 raw.packet_threshold,
@@ -447,6 +460,7 @@ impl Checker<'_> {
                 1..=1_000_000,
                 default.packet_threshold,
             )?,
+            mtu_losses: or("mtu_losses", raw.mtu_losses, COUNT, 1..=1_000_000, default.mtu_losses)?,
             initial_pto_us,
             max_pto_us: or(
                 "max_pto_ms",
@@ -468,6 +482,13 @@ impl Checker<'_> {
                 BYTES,
                 FLOW_CONTROL_BYTES,
                 default.initial_max_stream_data,
+            )?,
+            max_growth_rtt_us: or(
+                "max_growth_rtt_ms",
+                raw.max_growth_rtt_ms,
+                MS,
+                100_000..=MINUTE_US,
+                default.max_growth_rtt_us,
             )?,
             skip_packet_numbers: raw.skip_packet_numbers.unwrap_or(default.skip_packet_numbers),
             pacing: raw.pacing.unwrap_or(default.pacing),

@@ -5,9 +5,6 @@ use crate::engine::packet::AckFrame;
 use crate::engine::{Counters, SampleKind, ack_policy};
 use cc_core::{CongestionController, Duration, LossCause, MtuChange, PacketSpace};
 
-/// More full-size packets than this lost at one ACK make the path MTU fall back (sim_model section 5.1).
-const MTU_LOSSES: u64 = 10;
-
 impl Server {
     pub(super) fn on_ack(&mut self, now: u64, frame: &AckFrame, counters: &mut Counters) {
         let mut acked_new = false;
@@ -111,7 +108,7 @@ impl Server {
         }
         if packet.bytes == self.mtu.current && self.mtu.current > self.config.initial_mtu {
             self.mtu.full_losses += 1;
-            if self.mtu.full_losses > MTU_LOSSES {
+            if self.mtu.full_losses > self.config.mtu_losses {
                 self.set_mtu(now, self.config.initial_mtu, MtuChange::BlackHole);
             }
         }

@@ -223,11 +223,14 @@ fn numbers_of_endpoints_out_of_range_are_refused_with_the_range() {
         ("max_ack_delay_ms", "0..=16384 ms", "16_385"),
         ("min_ack_delay_ms", "0..=10 ms", "10.001"),
         ("quick_ack_packets", "0..=1000000", "1_000_001"),
+        ("max_ack_ranges", "1..=65536", "65_537"),
         ("packet_threshold", "1..=1000000", "0"),
+        ("mtu_losses", "1..=1000000", "0"),
         ("initial_pto_ms", "1..=60000 ms", "0"),
         ("max_pto_ms", "250..=600000 ms", "249"),
         ("initial_max_data_bytes", "65527..=1000000000000000 bytes", "65_526"),
         ("initial_max_stream_data_bytes", "65527..=1000000000000000 bytes", "0"),
+        ("max_growth_rtt_ms", "100..=60000 ms", "99.999"),
     ] {
         for bad in [bad, "-1", "nan", "1e300"] {
             assert_refused(
