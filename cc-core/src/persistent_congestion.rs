@@ -38,11 +38,16 @@ impl PersistentCongestion {
         rtt.pto_base().times(THRESHOLD)
     }
 
-    /// A packet was declared lost.
-    pub fn lost(&mut self, sent_at: Instant, ack_eliciting: bool) {
+    /// Whether a lost packet may be an end of a period.
+    pub(crate) fn is_end(&self, sent_at: Instant, ack_eliciting: bool) -> bool {
         // RFC 9002 section 7.6.2: both ends must be ack-eliciting, and an RTT sample must have existed when
         // they were sent (appendix B.8: sent later than the first sample).
-        if !ack_eliciting || self.first_sample_at.is_none_or(|sample| sent_at <= sample) {
+        ack_eliciting && self.first_sample_at.is_some_and(|sample| sent_at > sample)
+    }
+
+    /// A packet was declared lost.
+    pub fn lost(&mut self, sent_at: Instant, ack_eliciting: bool) {
+        if !self.is_end(sent_at, ack_eliciting) {
             return;
         }
         match self.period_start {

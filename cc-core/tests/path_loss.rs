@@ -7,6 +7,7 @@ use cc_core::{
     PathConfig,
 };
 use common::{Call, Recorder, TestPath, ack, calls, in_space, ms, names, path, send, send_packet, span};
+use proptest::prelude::*;
 
 fn detecting() -> TestPath {
     let config = PathConfig { loss_detection: Some(LossDetection::default()), ..PathConfig::default() };
@@ -205,6 +206,69 @@ fn losses_of_several_frames_make_one_period() {
 }
 
 #[test]
+fn an_ack_between_two_losses_ends_the_period_whenever_it_comes() {
+    // bugs.md C8 c): 1 and 3 lost, then 2 acked, then 4 lost: 2 lies between, in whatever space. The second RTT sample
+    // of 100 ms makes rttvar 37.5 ms and the duration 3 * (100 + 150 + 25) = 825 ms.
+    for space in [PacketSpace::Handshake, PacketSpace::Application] {
+        for newest_first in [false, true] {
+            let mut path = sampled();
+            send(&mut path, ms(200), 1);
+            send_packet(&mut path, OutgoingPacket { sent_at: ms(210), ..in_space(space) });
+            send(&mut path, ms(220), 1);
+            assert!(!lose(&mut path, ms(300), &[1, 3]));
+            if newest_first {
+                // The ack of a later packet comes first, so that 2 is not the newest of its frame.
+                send(&mut path, ms(230), 1);
+                ack(&mut path, ms(330), [2, 4]);
+            } else {
+                ack(&mut path, ms(310), [2]);
+            }
+            assert_eq!(path.rtt().var(), Duration::from_micros(37_500));
+            // From 1 it is 840 ms; from 3, 820 ms.
+            let last = send(&mut path, ms(1_040), 1);
+            assert!(!lose(&mut path, ms(1_500), &[last]), "{space:?} {newest_first}");
+        }
+    }
+}
+
+#[test]
+fn losses_above_an_ack_are_a_period_of_their_own() {
+    for late in [false, true] {
+        let mut path = sampled();
+        for sent in [200, 205, 210, 215] {
+            send(&mut path, ms(sent), 1);
+        }
+        // 1, 3 and 4 are lost, 2 is acked afterwards, in flight until then or given up; the period starts at 3.
+        let lost: &[u64] = if late { &[1, 2, 3, 4] } else { &[1, 3, 4] };
+        assert!(!lose(&mut path, ms(300), lost));
+        ack(&mut path, ms(305), [2]);
+        // An RTT sample of 100 ms makes rttvar 37.5 ms: 3 * (100 + 150 + 25) = 825 ms; a late ack gives none: 975 ms.
+        let duration = if late { 975 } else { 825 };
+        for (sent, established) in [(210 + duration, false), (211 + duration, true)] {
+            let mut path = path.clone();
+            let last = send(&mut path, ms(sent), 1);
+            assert_eq!(lose(&mut path, ms(2_000), &[last]), established, "{late} {sent}");
+        }
+    }
+}
+
+#[test]
+fn a_loss_declared_out_of_order_joins_the_losses_around_it() {
+    let mut path = sampled();
+    for sent in [110, 400, 800, 1_200] {
+        send(&mut path, ms(sent), 1);
+    }
+    // 2 to 4 span 800 ms; with packet 1, declared last, it is 1090 ms.
+    assert!(!lose(&mut path, ms(1_400), &[2]));
+    assert!(!lose(&mut path, ms(1_401), &[4]));
+    assert!(!lose(&mut path, ms(1_402), &[3]));
+    assert!(lose(&mut path, ms(1_403), &[1]));
+    // Used once: nothing is left of it.
+    let last = send(&mut path, ms(2_000), 1);
+    assert!(!lose(&mut path, ms(2_500), &[last]));
+}
+
+#[test]
 fn losses_across_spaces_make_one_period() {
     let mut path = sampled();
     send_packet(&mut path, OutgoingPacket { sent_at: ms(110), ..in_space(PacketSpace::Handshake) });
@@ -250,4 +314,62 @@ fn the_period_of_one_long_blackout_is_found_with_detection_by_the_path() {
     assert_eq!(report.lost_span, Some((1, 14)));
     assert_eq!(report.newly_lost, 14 * 1_200);
     assert_eq!(span(100), report.rtt_sample.unwrap());
+}
+
+/// What became of a packet, for the model of persistent congestion.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Fate {
+    InFlight,
+    Lost,
+    Acked,
+}
+
+proptest! {
+    #[test]
+    fn persistent_congestion_is_established_when_two_losses_far_apart_have_no_ack_between(
+        packets in proptest::collection::vec((0..200_u64, any::<bool>()), 1..24),
+        frames in proptest::collection::vec(proptest::collection::vec((0..24_usize, any::<bool>()), 1..5), 1..20),
+        keeps_lost in any::<bool>(),
+    ) {
+        // Acks of packets in flight are of padded ones only, which give no RTT sample: the duration stays 975 ms.
+        let mut path = sampled();
+        // A packet that stays in flight keeps all behind it in the ring, so that late acks are recognised.
+        let first = if keeps_lost { send(&mut path, ms(105), 1) + 1 } else { 1 };
+        let mut sent_at = 110;
+        let mut model: Vec<(u64, bool, Fate)> = Vec::new();
+        for (gap, ack_eliciting) in packets {
+            sent_at += gap;
+            let packet = OutgoingPacket { sent_at: ms(sent_at), ack_eliciting, ..OutgoingPacket::default() };
+            send_packet(&mut path, packet);
+            model.push((sent_at, ack_eliciting, Fate::InFlight));
+        }
+        for frame in frames {
+            let before = model.clone();
+            for (index, is_lost) in frame {
+                let Some((_, eliciting, fate)) = model.get_mut(index) else { continue };
+                let number = first + index as u64;
+                if is_lost && *fate == Fate::InFlight {
+                    path.lost(number);
+                    *fate = Fate::Lost;
+                } else if !is_lost && if *fate == Fate::Lost { keeps_lost && before[index].2 == Fate::Lost } else { !*eliciting } {
+                    path.acked(number, None);
+                    *fate = Fate::Acked;
+                }
+            }
+            let mut expected = false;
+            for (first, oldest) in model.iter().enumerate() {
+                let newest = model[first..]
+                    .iter()
+                    .take_while(|packet| packet.2 != Fate::Acked)
+                    .filter(|packet| packet.1 && packet.2 == Fate::Lost)
+                    .last();
+                expected |= oldest.1 && oldest.2 == Fate::Lost && newest.unwrap().0 > oldest.0 + 975;
+            }
+            let report = path.finish(ms(10_000), FrameEnd::default());
+            prop_assert_eq!(report.persistent_congestion, expected);
+            if expected {
+                break;
+            }
+        }
+    }
 }

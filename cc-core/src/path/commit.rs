@@ -4,7 +4,7 @@ use super::entry::{Entry, State};
 use super::{FrameEnd, FrameReport, Path};
 use crate::{
     AckEvent, AckedPacket, CongestionController, EcnEvent, Instant, LossEvent, LostPacket, PathState,
-    RateSample, RttEvent, SpuriousLoss,
+    PersistentCongestion, RateSample, RttEvent, SpuriousLoss,
 };
 use heapless::Vec;
 
@@ -119,7 +119,7 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
             self.first_sample_at = self.first_sample_at.or(Some(now));
         }
         let is_first = !std::mem::replace(&mut self.rtt_seen, true);
-        self.loss.on_acked(space, newest.number, false);
+        self.loss.on_acked(space, newest.number);
         RttEvent { space, latest, ack_delay, is_sample, is_first }
     }
 
@@ -133,6 +133,7 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
     /// Adds up the marks and feeds the rate sampler.
     fn tally(&mut self, now: Instant, (low, high): (u64, u64)) -> Tally {
         let mut tally = Tally::default();
+        let check = self.persistence_check();
         for number in low..=high {
             let Some(entry) = self.ring.get(number) else { continue };
             let bytes = entry.bytes();
@@ -161,11 +162,14 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
             if entry.carries_data() && self.newest_data.is_none_or(|(newest, _)| number > newest) {
                 self.newest_data = Some((number, entry.sent_at()));
             }
-            if was_lost {
-                self.loss.on_acked(entry.space(), number, true);
-            }
+            self.loss.on_acked(entry.space(), number);
+            self.persistence.on_acked(&self.ring, &check, number);
         }
         tally
+    }
+
+    fn persistence_check(&self) -> PersistentCongestion {
+        PersistentCongestion::new(&self.rtt, self.first_sample_at)
     }
 
     fn deliver_ecn(&mut self, state: &PathState, end: &FrameEnd, newest: &NewestAcked, tally: &Tally) {
@@ -185,8 +189,8 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
     /// Hands over the lost packets and adds their bytes to `state.lost`; true for persistent congestion.
     fn deliver_losses(&mut self, state: &mut PathState, tally: &Tally, end: &FrameEnd) -> bool {
         let Some((low, high)) = tally.lost_span else { return false };
-        let persistent_congestion =
-            self.loss.is_persistent(&self.ring, &self.rtt, self.first_sample_at, (low, high));
+        let check = self.persistence_check();
+        let persistent_congestion = self.persistence.on_lost(&self.ring, check, (low, high));
         let mut chunk: Vec<LostPacket, CHUNK> = Vec::new();
         for number in low..=high {
             // Looked up before the states change, in ascending order: a packet lost just now counts as lost.

@@ -1,17 +1,9 @@
-//! Loss detection (RFC 9002 section 6.1) and persistent congestion (section 7.6) over the ring.
+//! Loss detection (RFC 9002 section 6.1) over the ring.
 
 use super::entry::{Entry, State};
 use super::ring::Ring;
 use super::{FrameEnd, FrameReport, LossDetection, Path};
-use crate::{
-    CongestionController, Duration, GRANULARITY, Instant, LossCause, PacketSpace, PersistentCongestion,
-    RttEstimator,
-};
-
-/// How many packets that are in flight, or were discarded, a period of persistent congestion may have between
-/// this frame's first loss and the losses before it. It bounds the work per frame; losses are declared in
-/// sending order, so that the distance is normally zero.
-const MAX_GAP: u32 = 32;
+use crate::{CongestionController, Duration, GRANULARITY, Instant, LossCause, PacketSpace, RttEstimator};
 
 const SPACES: [PacketSpace; 3] = [PacketSpace::Initial, PacketSpace::Handshake, PacketSpace::Application];
 
@@ -22,10 +14,6 @@ pub(super) struct LossDetector {
     initial: SpaceState,
     handshake: SpaceState,
     application: SpaceState,
-    /// Losses in a row up to a packet, nothing acked between.
-    period: Option<Period>,
-    /// Losses below this number have been used to establish persistent congestion.
-    used_below: u64,
 }
 
 /// `largest_acked_packet` and `loss_time` of one space (RFC 9002 appendix A.3).
@@ -35,12 +23,6 @@ struct SpaceState {
     deadline: Option<Instant>,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Period {
-    start: Instant,
-    last: u64,
-}
-
 impl LossDetector {
     pub(super) fn new(thresholds: Option<LossDetection>) -> Self {
         Self {
@@ -48,8 +30,6 @@ impl LossDetector {
             initial: SpaceState::default(),
             handshake: SpaceState::default(),
             application: SpaceState::default(),
-            period: None,
-            used_below: 0,
         }
     }
 
@@ -57,13 +37,10 @@ impl LossDetector {
         self.space(space).largest_acked
     }
 
-    /// A packet was newly acked. `was_lost`: after having been declared lost.
-    pub(super) fn on_acked(&mut self, space: PacketSpace, number: u64, was_lost: bool) {
+    /// A packet was newly acked.
+    pub(super) fn on_acked(&mut self, space: PacketSpace, number: u64) {
         let state = self.space_mut(space);
         state.largest_acked = state.largest_acked.max(Some(number));
-        if was_lost && self.period.is_some_and(|period| number <= period.last) {
-            self.period = None;
-        }
     }
 
     pub(super) fn forget(&mut self, space: PacketSpace) {
@@ -109,53 +86,6 @@ impl LossDetector {
                 state.deadline = Some(state.deadline.map_or(due, |deadline| deadline.min(due)));
             }
         }
-    }
-
-    /// Whether the losses that the ring has marked from `low` to `high` establish persistent congestion.
-    pub(super) fn is_persistent<const N: usize>(
-        &mut self,
-        ring: &Ring<N>,
-        rtt: &RttEstimator,
-        first_sample_at: Option<Instant>,
-        (low, high): (u64, u64),
-    ) -> bool {
-        let (first, start) = self.open_period_before(ring, low);
-        let mut check = PersistentCongestion::new(rtt, first_sample_at).resumed_from(start);
-        for entry in (first..=high).filter_map(|number| ring.get(number)) {
-            match entry.state() {
-                State::Lost | State::MarkedLost => check.lost(entry.sent_at(), entry.ack_eliciting()),
-                State::Acked | State::MarkedAcked | State::MarkedLate => check.acked(),
-                State::Outstanding | State::Discarded => {}
-            }
-        }
-        if check.established() {
-            // A period is used once: its losses must not collapse the window again.
-            self.used_below = high.saturating_add(1);
-            self.period = None;
-        } else {
-            self.period = check.period_start().map(|start| Period { start, last: high });
-        }
-        check.established()
-    }
-
-    /// Where a period that `low` continues goes on, and its start if losses declared before belong to it.
-    fn open_period_before<const N: usize>(&self, ring: &Ring<N>, low: u64) -> (u64, Option<Instant>) {
-        let mut first = low;
-        let mut gap: u32 = 0;
-        while let Some(previous) = first.checked_sub(1).filter(|number| *number >= self.used_below) {
-            if let Some(period) = self.period.filter(|period| period.last == previous) {
-                return (first, Some(period.start));
-            }
-            match ring.state(previous) {
-                Some(State::Lost | State::MarkedLost) => {}
-                Some(State::Outstanding | State::Discarded) if gap < MAX_GAP => {
-                    gap = gap.saturating_add(1);
-                }
-                _ => break,
-            }
-            first = previous;
-        }
-        (first, None)
     }
 
     const fn space(&self, space: PacketSpace) -> &SpaceState {

@@ -10,6 +10,7 @@ mod config;
 mod entry;
 mod frame;
 mod loss;
+mod persistent;
 mod received;
 mod ring;
 mod send;
@@ -23,6 +24,7 @@ use crate::{
 };
 use frame::Frame;
 use loss::LossDetector;
+use persistent::Persistence;
 use ring::Ring;
 
 /// One network path: a controller, and what it must be told about the packets sent on the path.
@@ -61,6 +63,7 @@ pub struct Path<C, const N: usize> {
     ring: Ring<N>,
     frame: Frame,
     loss: LossDetector,
+    persistence: Persistence,
     config: PathConfig,
     handshake_ready: bool,
     bytes_in_flight: u64,
@@ -90,6 +93,7 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
             ring: const { Ring::new() },
             frame: Frame::new(),
             loss: LossDetector::new(config.loss_detection),
+            persistence: Persistence::default(),
             config,
             handshake_ready: true,
             bytes_in_flight: 0,
@@ -245,6 +249,7 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         self.rate.reset_reference();
         self.pacer = Pacer::new(now, self.burst());
         self.loss = LossDetector::new(self.config.loss_detection);
+        self.persistence = Persistence::default();
         self.bytes_in_flight = 0;
         self.max_bytes_in_flight = 0;
         self.idle_since = None;
