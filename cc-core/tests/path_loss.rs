@@ -366,7 +366,11 @@ proptest! {
                 expected |= oldest.1 && oldest.2 == Fate::Lost && newest.unwrap().0 > oldest.0 + 975;
             }
             let report = path.finish(ms(10_000), FrameEnd::default());
-            prop_assert_eq!(report.persistent_congestion, expected);
+            // Without it what is kept beside the ring may miss a period, and never makes one up.
+            if keeps_lost {
+                prop_assert_eq!(report.persistent_congestion, expected);
+            }
+            prop_assert!(expected || !report.persistent_congestion);
             if expected {
                 break;
             }
