@@ -15,7 +15,8 @@ pub struct DeliveryRate {
     /// `C.lost`.
     lost: u64,
     reference: Reference,
-    bubble: Option<Bubble>,
+    /// `C.app_limited`: an application-limited phase has left the pipe once more than this is delivered.
+    bubble: Option<u64>,
     frame: Frame,
 }
 
@@ -28,14 +29,6 @@ struct Reference {
     at: Option<Instant>,
     /// `C.first_send_time`, or the send time of the packet of the last accepted sample.
     sent_at: Instant,
-}
-
-/// An application-limited phase (`C.app_limited`): it has left the pipe once more than `end` is delivered.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Bubble {
-    end: u64,
-    /// Whether packets were in flight when it was marked, so that it lies behind them.
-    behind_flight: bool,
 }
 
 /// Sums of the frame being processed.
@@ -79,8 +72,10 @@ impl DeliveryRate {
         bytes_in_flight_before: u64,
         bytes_in_flight_after: u64,
     ) -> PacketSnapshot {
-        if bytes_in_flight_before == 0 {
-            self.on_empty_pipe(sent_at);
+        if bytes_in_flight_before == 0 && self.rule == SamplingRule::LastAck {
+            // The interval starts at this send.
+            self.reference.at = Some(sent_at);
+            self.reference.sent_at = sent_at;
         }
         // "Transmitting a data packet" of the draft; c4.md, "Delivery-rate estimate used by C4".
         let (delivered, delivered_at, first_sent_at) = match self.rule {
@@ -160,7 +155,7 @@ impl DeliveryRate {
     pub fn finish_frame(&mut self, now: Instant) -> Option<RateSample> {
         let frame = std::mem::take(&mut self.frame);
         // "Upon receiving an ACK" of the draft: the bubble was acked and is gone.
-        if self.bubble.is_some_and(|bubble| self.delivered > bubble.end) {
+        if self.bubble.is_some_and(|end| self.delivered > end) {
             self.bubble = None;
         }
         let newest = frame.newest?;
@@ -192,10 +187,7 @@ impl DeliveryRate {
     /// Window and pacer allow sending, and no data is left (`MarkConnectionAppLimited` of the draft). A packet
     /// sent from now on is marked, until more than what is in flight now has been delivered.
     pub fn on_app_limited(&mut self, bytes_in_flight: u64) {
-        self.bubble = Some(Bubble {
-            end: self.delivered.saturating_add(bytes_in_flight).max(1),
-            behind_flight: bytes_in_flight > 0,
-        });
+        self.bubble = Some(self.delivered.saturating_add(bytes_in_flight).max(1));
     }
 
     /// The path changed: packets sent from now on start from a new reference point. Totals go on.
@@ -223,20 +215,6 @@ impl DeliveryRate {
         self.bubble.is_some()
     }
 
-    /// A packet is about to be sent with nothing in flight.
-    fn on_empty_pipe(&mut self, sent_at: Instant) {
-        if self.rule == SamplingRule::LastAck {
-            // "Transmitting a data packet": the interval starts at this send.
-            self.reference.at = Some(sent_at);
-            self.reference.sent_at = sent_at;
-        }
-        // All that the bubble lay behind has left the pipe, and no sample from here on spans it. (The draft
-        // waits for one more packet; a sender that has data again would see a round of marked samples.)
-        if self.bubble.is_some_and(|bubble| bubble.behind_flight && self.delivered >= bubble.end) {
-            self.bubble = None;
-        }
-    }
-
     /// Applies C4's rule to the frame's newest packet; true if the sample was accepted.
     fn accept(
         &mut self,
@@ -258,14 +236,14 @@ impl DeliveryRate {
     }
 
     fn shorten_bubble(&mut self, bytes: u64) {
-        if let Some(bubble) = &mut self.bubble {
-            bubble.end = bubble.end.saturating_sub(bytes).max(1);
+        if let Some(end) = &mut self.bubble {
+            *end = end.saturating_sub(bytes).max(1);
         }
     }
 
     fn lengthen_bubble(&mut self, bytes: u64) {
-        if let Some(bubble) = &mut self.bubble {
-            bubble.end = bubble.end.saturating_add(bytes);
+        if let Some(end) = &mut self.bubble {
+            *end = end.saturating_add(bytes);
         }
     }
 }

@@ -11,8 +11,8 @@
 //!
 //! - [`RttEstimator`]: `rttvar` uses the `smoothed_rtt` from before the sample (RFC 9002 appendix A.7, RFC 6298
 //!   section 2.3; section 5.3 can be read either way). Samples are at least 1 us.
-//! - [`DeliveryRate`]: the application-limited bubble is also gone once its flight is and nothing is in flight
-//!   (the draft waits for one more packet); a late ack lengthens it by what the loss had taken off.
+//! - [`DeliveryRate`]: lost and discarded bytes shorten the application-limited bubble, which the draft leaves as it is
+//!   (bytes that never arrive would keep it open); a late ack lengthens it by what the loss had taken off.
 //! - [`PersistentCongestion`]: a period may be made of several loss events; [`Path`] uses it once.
 //! - [`Path`]: packets are counted for the packet threshold by entries of the ring, so that ACK-only packets do
 //!   not count; a late ack gives no RTT; a full ring is reported as an unknown limit, not as a full window;

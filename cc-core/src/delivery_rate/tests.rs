@@ -175,15 +175,36 @@ fn the_packet_sent_while_limited_is_marked_and_losses_shorten_the_bubble() {
 }
 
 #[test]
-fn the_bubble_behind_a_flight_is_gone_when_the_flight_is() {
-    // bugs.md E1, saying so after the sends: the mark is at 2400 B, which lose and ack reach exactly.
+fn a_flow_that_says_so_once_per_round_is_marked_from_the_second_round_on() {
+    // One packet per round, said after its send: the mark lies at the end of the flight, which the ack reaches and does
+    // not pass, so that the next packet belongs to it ("Upon receiving an ACK": C.delivered > C.app_limited).
     let mut sender = Sender::new(SamplingRule::LastAck);
-    sender.send_many(ms(0), 2);
+    for round in 0..8_u64 {
+        let number = sender.send(ms(50 * round));
+        sender.app_limited();
+        let sample = sender.ack(ms(50 * round + 49), number..number + 1);
+        assert_eq!(sample.app_limited, round > 0, "{round}");
+    }
+    // It has data again and says nothing: the first flight is still marked, the next is not.
+    sender.send_many(ms(400), 2);
+    assert!(sender.ack(ms(449), 8..10).app_limited);
+    sender.send_many(ms(450), 2);
+    assert!(!sender.ack(ms(499), 10..12).app_limited);
+}
+
+#[test]
+fn a_loss_before_the_mark_lets_the_bubble_go_a_packet_earlier() {
+    // bugs.md E1 (c), saying so after the sends: the mark at 3600 B becomes 2400 B with the loss. Two acks reach it, the
+    // one of the packet behind it passes it; without the loss it would take one more.
+    let mut sender = Sender::new(SamplingRule::LastAck);
+    sender.send_many(ms(0), 3);
     sender.app_limited();
+    sender.send_many(ms(1), 2);
     sender.lose(0);
-    sender.ack(ms(100), 1..2);
-    sender.send_many(ms(101), 10);
-    assert!(!sender.ack(ms(201), 2..12).app_limited);
+    sender.ack(ms(100), 1..3);
+    assert!(sender.rate.is_app_limited());
+    sender.ack(ms(101), 3..4);
+    assert!(!sender.rate.is_app_limited());
 }
 
 #[test]
