@@ -405,3 +405,28 @@ pub enum EcnCodepoint {
     /// ECT(1): L4S.
     Ect1,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::EcnEvent;
+
+    #[test]
+    fn marks_are_an_edge_or_a_count_and_at_most_what_was_newly_acked() {
+        // bugs.md D4: 50 marks for 3 packets are 3.
+        for (ce, newly_acked, marks) in [
+            (Some(2), Some(3), 2),
+            (Some(50), Some(3), 3),
+            (Some(0), Some(3), 0),
+            (Some(50), None, 50),
+            (Some(u64::MAX), None, u64::MAX),
+            (Some(5), Some(0), 0),
+            // Only an edge is known: one mark.
+            (None, None, 1),
+            (None, Some(7), 1),
+            (None, Some(0), 0),
+        ] {
+            let event = EcnEvent { ce, newly_acked, ..EcnEvent::default() };
+            assert_eq!(event.marks(), marks, "{ce:?} {newly_acked:?}");
+        }
+    }
+}

@@ -3,8 +3,9 @@
 mod common;
 
 use cc_core::{
-    AckPolicy, DiscardReason, Duration, EcnCodepoint, FrameEnd, Instant, MtuChange, OutgoingPacket,
-    PacketSpace, Path, PathChange, PathConfig, Rate, ResumeHint, RingFull, SendDecision, SendLimit,
+    AckPolicy, DiscardReason, Duration, EcnCodepoint, FrameEnd, Instant, LossCause, MtuChange,
+    OutgoingPacket, PacketSpace, Path, PathChange, PathConfig, Rate, ResumeHint, RingFull, SendDecision,
+    SendLimit,
 };
 use common::{Call, Recorder, TestPath, ack, calls, in_space, ms, names, path, send, send_packet, span};
 
@@ -265,22 +266,75 @@ fn a_controller_that_holds_back_marks_its_own_packets() {
 }
 
 #[test]
-fn sending_after_an_idle_probe_timeout_is_a_restart() {
+fn every_send_with_nothing_in_flight_is_a_restart_with_the_time_since_the_flight_became_empty() {
     let mut path = path();
-    // Never before something was acked.
-    send(&mut path, Instant::from_secs(5), 1);
     let t = Instant::from_secs(5);
+    // Not the first packet of all.
+    send(&mut path, t, 2);
+    assert_eq!(names(&calls(&mut path)), ["sent", "sent"]);
+    // The flight becomes empty with the second ack, at 120 ms, and is so for 0, 1 ns, 306 ms.
     ack(&mut path, t.after(span(100)), [0]);
-    // PTO 100 + 200 + 25 = 325 ms, from the ack at 100 ms; exactly that long is not longer.
+    ack(&mut path, t.after(span(120)), [1]);
     calls(&mut path);
-    let mut early = path.clone();
-    send(&mut early, t.after(span(425)), 1);
-    assert_eq!(names(&calls(&mut early)), ["sent"]);
-    send(&mut path, t.after(span(426)), 2);
-    let recorded = calls(&mut path);
-    assert_eq!(names(&recorded), ["idle_restart", "sent", "sent"]);
-    // Called before the packet is counted.
-    assert_eq!((recorded[0].state().bytes_in_flight, recorded[0].state().next_number), (0, 1));
+    for idle in [Duration::ZERO, Duration::from_nanos(1), span(306)] {
+        let mut path = path.clone();
+        send(&mut path, t.after(span(120)).after(idle), 2);
+        let recorded = calls(&mut path);
+        assert_eq!(names(&recorded), ["idle_restart", "sent", "sent"]);
+        // Called before the packet is counted.
+        assert!(matches!(recorded[0], Call::IdleRestart(state, since)
+            if since == idle && state.bytes_in_flight == 0 && state.next_number == 2));
+    }
+    // An ACK-only packet is none; a clock that went backwards makes it no time.
+    let ack_only = OutgoingPacket { in_flight: false, ..OutgoingPacket::default() };
+    path.on_packet_sent(t.after(span(200)), &ack_only).unwrap();
+    assert_eq!(names(&calls(&mut path)), ["sent"]);
+    send(&mut path, t, 1);
+    assert!(matches!(calls(&mut path)[0], Call::IdleRestart(_, Duration::ZERO)));
+}
+
+#[test]
+fn the_flight_also_becomes_empty_by_a_loss_or_a_discard() {
+    for lost in [false, true] {
+        let mut path = path();
+        send(&mut path, ms(0), 2);
+        ack(&mut path, ms(100), [0]);
+        if lost {
+            path.lost(1);
+            path.finish(ms(150), FrameEnd { cause: LossCause::Timer, ..FrameEnd::default() });
+        } else {
+            path.discard(ms(150), 1, DiscardReason::MtuProbeLost);
+        }
+        calls(&mut path);
+        send(&mut path, ms(170), 1);
+        assert!(matches!(calls(&mut path)[0], Call::IdleRestart(_, idle) if idle == span(20)), "{lost}");
+    }
+}
+
+#[test]
+fn every_event_says_whether_the_connection_is_application_limited() {
+    let mut path = path();
+    send(&mut path, ms(0), 1);
+    path.on_app_limited(ms(1));
+    send(&mut path, ms(50), 1);
+    ack(&mut path, ms(100), [0]);
+    ack(&mut path, ms(150), [1]);
+    send(&mut path, ms(151), 1);
+    // Marked at 1200 B: from on_app_limited to the ack of the packet behind it, which passes the mark.
+    let limited: Vec<_> =
+        calls(&mut path).iter().map(|call| (call.name(), call.state().app_limited)).collect();
+    let expected = [
+        ("sent", false),
+        ("app_limited", true),
+        ("sent", true),
+        ("rtt", true),
+        ("ack", true),
+        ("rtt", false),
+        ("ack", false),
+        ("idle_restart", false),
+        ("sent", false),
+    ];
+    assert_eq!(limited, expected);
 }
 
 #[test]

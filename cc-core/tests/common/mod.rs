@@ -17,7 +17,7 @@ pub(crate) enum Call {
     Ecn(PathState, EcnEvent),
     Rtt(PathState, RttEvent),
     AppLimited(PathState),
-    IdleRestart(PathState),
+    IdleRestart(PathState, Duration),
     Spurious(PathState, SpuriousLoss),
     Discarded(PathState, u64, DiscardReason),
     Mtu(PathState, MtuChange),
@@ -76,7 +76,7 @@ impl Call {
             | Self::Ecn(state, _)
             | Self::Rtt(state, _)
             | Self::AppLimited(state)
-            | Self::IdleRestart(state)
+            | Self::IdleRestart(state, _)
             | Self::Spurious(state, _)
             | Self::Discarded(state, ..)
             | Self::Mtu(state, _)
@@ -154,8 +154,8 @@ impl CongestionController for Recorder {
     fn on_app_limited(&mut self, path: &PathState) {
         self.calls.push(Call::AppLimited(*path));
     }
-    fn on_idle_restart(&mut self, path: &PathState, _idle: Duration) {
-        self.calls.push(Call::IdleRestart(*path));
+    fn on_idle_restart(&mut self, path: &PathState, idle: Duration) {
+        self.calls.push(Call::IdleRestart(*path, idle));
     }
     fn on_spurious_loss(&mut self, path: &PathState, spurious: &SpuriousLoss) {
         self.calls.push(Call::Spurious(*path, *spurious));
