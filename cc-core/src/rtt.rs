@@ -26,6 +26,8 @@ pub struct RttEstimator {
     min: Duration,
     max_ack_delay: Duration,
     has_sample: bool,
+    /// Whether the next sample replaces `min`.
+    restart_min: bool,
 }
 
 impl RttEstimator {
@@ -42,6 +44,7 @@ impl RttEstimator {
             min: initial,
             max_ack_delay,
             has_sample: false,
+            restart_min: false,
         }
     }
 
@@ -58,11 +61,12 @@ impl RttEstimator {
             self.smoothed = latest;
             self.var = latest.divided_by(2);
             self.has_sample = true;
+            self.restart_min = false;
             return;
         }
 
         // RFC 9002 section 5.2: min_rtt ignores the ack delay.
-        self.min = self.min.min(latest);
+        self.min = if std::mem::take(&mut self.restart_min) { latest } else { self.min.min(latest) };
         let ack_delay = self.usable_ack_delay(ack_delay, handshake_confirmed);
         // RFC 9002 section 5.3: not subtracted where the result would be below min_rtt.
         let adjusted = if latest >= self.min.plus(ack_delay) { latest.minus(ack_delay) } else { latest };
@@ -71,6 +75,17 @@ impl RttEstimator {
         let deviation = self.smoothed.minus(adjusted).plus(adjusted.minus(self.smoothed));
         self.var = self.var.times(3).plus(deviation).divided_by(4);
         self.smoothed = self.smoothed.times(7).plus(adjusted).divided_by(8);
+    }
+
+    /// Persistent congestion was established: `min_rtt` starts again with the newest sample (RFC 9002 section 5.2), so that
+    /// a path that became longer does not look congested again and again.
+    ///
+    /// `sampled`: whether the ACK that established it gave a sample, which was taken; else the next one counts.
+    pub fn restart_min(&mut self, sampled: bool) {
+        if sampled {
+            self.min = self.latest;
+        }
+        self.restart_min = !sampled;
     }
 
     /// What of a reported ack delay counts: all of it before the handshake is confirmed, at most the peer's
@@ -228,6 +243,30 @@ mod tests {
         // (700 + 140) / 8 = 105 and (700 + 175) / 8 = 109.375.
         assert_eq!(before.smoothed(), ms(105));
         assert_eq!(after.smoothed(), Duration::from_micros(109_375));
+    }
+
+    #[test]
+    fn min_rtt_starts_again_with_the_sample_of_the_ack_or_the_next_one() {
+        for sampled in [true, false] {
+            let mut rtt = estimator();
+            rtt.update(ms(100), Duration::ZERO, true);
+            rtt.update(ms(300), Duration::ZERO, true);
+            rtt.restart_min(sampled);
+            assert_eq!(rtt.min(), if sampled { ms(300) } else { ms(100) });
+            // With the next sample replacing it, that is the lesser of both or the next alone.
+            rtt.update(ms(400), Duration::ZERO, true);
+            assert_eq!(rtt.min(), if sampled { ms(300) } else { ms(400) });
+            rtt.update(ms(350), Duration::ZERO, true);
+            assert_eq!(rtt.min(), if sampled { ms(300) } else { ms(350) });
+            rtt.update(ms(500), Duration::ZERO, true);
+            assert_eq!(rtt.min(), if sampled { ms(300) } else { ms(350) });
+        }
+        // Before the first sample there is nothing to restart.
+        let mut rtt = estimator();
+        rtt.restart_min(false);
+        rtt.update(ms(100), Duration::ZERO, true);
+        rtt.update(ms(200), Duration::ZERO, true);
+        assert_eq!(rtt.min(), ms(100));
     }
 
     #[test]

@@ -316,6 +316,36 @@ fn the_period_of_one_long_blackout_is_found_with_detection_by_the_path() {
     assert_eq!(span(100), report.rtt_sample.unwrap());
 }
 
+#[test]
+fn persistent_congestion_restarts_min_rtt_with_the_newest_sample() {
+    // RFC 9002 section 5.2. 100 ms before; the path is 300 ms long now.
+    for by_ack in [true, false] {
+        let mut path = sampled();
+        for sent in [110, 2_000, 2_100, 2_200] {
+            send(&mut path, ms(sent), 1);
+        }
+        path.lost(1);
+        path.lost(2);
+        if by_ack {
+            // The sample of the frame itself: all its events carry it. rttvar (3 * 50 + 200) / 4 = 87.5, smoothed
+            // 125: duration 3 * (125 + 350 + 25) = 1500 ms; lost 1890 ms apart.
+            path.acked(3, None);
+            assert!(path.finish(ms(2_400), FrameEnd::default()).persistent_congestion);
+            let recorded = calls(&mut path);
+            assert!(
+                recorded[recorded.len() - 3..]
+                    .iter()
+                    .all(|call| call.state().rtt.is_some_and(|rtt| rtt.min == span(300)))
+            );
+        } else {
+            path.finish(ms(2_100), FrameEnd { cause: LossCause::Timer, ..FrameEnd::default() });
+            assert_eq!(path.rtt().min(), span(100));
+        }
+        ack(&mut path, ms(2_550), [4]);
+        assert_eq!(path.rtt().min(), if by_ack { span(300) } else { span(350) });
+    }
+}
+
 /// What became of a packet, for the model of persistent congestion.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Fate {

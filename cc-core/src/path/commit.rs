@@ -50,6 +50,12 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         }
         let span = self.frame.span.unwrap_or(marked);
         let tally = self.tally(now, span);
+        let check = self.persistence_check();
+        let persistent_congestion =
+            tally.lost_span.is_some_and(|lost| self.persistence.on_lost(&self.ring, check, lost));
+        if persistent_congestion {
+            self.rtt.restart_min(rtt.is_some_and(|rtt| rtt.is_sample));
+        }
         let rate_sample = self.rate.finish_frame(now);
         self.bytes_in_flight =
             prior_bytes_in_flight.saturating_sub(tally.acked_bytes.saturating_add(tally.lost_bytes));
@@ -63,7 +69,7 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         if let Some(rtt) = &rtt {
             self.controller.on_rtt(&state, rtt);
         }
-        let persistent_congestion = self.deliver_losses(&mut state, &tally, &end);
+        self.deliver_losses(&mut state, &tally, &end, persistent_congestion);
         if tally.late_packets > 0 {
             self.deliver_spurious(&state, span);
         }
@@ -186,11 +192,15 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         self.controller.on_ecn(state, &event);
     }
 
-    /// Hands over the lost packets and adds their bytes to `state.lost`; true for persistent congestion.
-    fn deliver_losses(&mut self, state: &mut PathState, tally: &Tally, end: &FrameEnd) -> bool {
-        let Some((low, high)) = tally.lost_span else { return false };
-        let check = self.persistence_check();
-        let persistent_congestion = self.persistence.on_lost(&self.ring, check, (low, high));
+    /// Hands over the lost packets and adds their bytes to `state.lost`.
+    fn deliver_losses(
+        &mut self,
+        state: &mut PathState,
+        tally: &Tally,
+        end: &FrameEnd,
+        persistent_congestion: bool,
+    ) {
+        let Some((low, high)) = tally.lost_span else { return };
         let mut chunk: Vec<LostPacket, CHUNK> = Vec::new();
         for number in low..=high {
             // Looked up before the states change, in ascending order: a packet lost just now counts as lost.
@@ -220,7 +230,6 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
                 chunk.clear();
             }
         }
-        persistent_congestion
     }
 
     fn deliver_spurious(&mut self, state: &PathState, (low, high): (u64, u64)) {
