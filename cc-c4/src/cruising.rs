@@ -70,15 +70,21 @@ mod tests {
         };
         assert_eq!(alpha(999), 1_072);
         assert_eq!(alpha(1_000), 1_024);
+        let mut rig = Rig::cruising(1_000_000, 40_000);
+        rig.path.rtt = None;
+        rig.c4.enter_cruising(&rig.path);
+        assert_eq!(rig.c4.alpha, 1_024, "no RTT is no short RTT");
     }
 
     #[test]
     fn probes_after_its_eras() {
         let mut rig = Rig::cruising(1_000_000, 40_000);
+        rig.c4.alpha_previous = 960;
         rig.ack(1_200);
-        assert_eq!(rig.c4.cruise_eras_left, 2, "no era ended");
+        assert_eq!((rig.c4.cruise_eras_left, rig.c4.alpha_previous), (2, 960), "no era ended");
         rig.end_era();
         assert_eq!((rig.c4.cruise_eras_left, rig.c4.phase), (1, Phase::Cruising));
+        assert_eq!(rig.c4.era.sequence(), rig.path.next_number);
         assert_eq!(rig.c4.alpha_previous, 1_024, "of this phase from the second era on");
         rig.end_era();
         assert_eq!((rig.c4.cruise_eras_left, rig.c4.phase), (0, Phase::Probing));

@@ -109,6 +109,7 @@ mod tests {
         let mut rig = cruising_since(PathState { now: Instant::from_micros(1_000), ..PathState::default() });
         rig.c4.highest_acked = None;
         rig.path.oldest_outstanding = None;
+        assert!(!rig.c4.era_ended(&rig.path), "nothing was acked");
         for (sent_at, ended) in [(999, false), (1_000, false), (1_001, true)] {
             rig.c4.newest_acked_sent_at = Some(Instant::from_micros(sent_at));
             assert_eq!(rig.c4.era_ended(&rig.path), ended, "{sent_at}");

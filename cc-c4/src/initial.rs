@@ -164,6 +164,7 @@ mod tests {
         rig.c4.growth.push_was_not_limited = true;
         rig.end_era();
         assert_eq!(initial(&rig).2, 1);
+        assert_eq!(rig.c4.era.sequence(), rig.path.next_number, "the next era has begun");
         assert!(!rig.c4.growth.push_was_not_limited, "growth is reset");
     }
 
@@ -230,6 +231,7 @@ mod tests {
         rig.set_initial(20_000, 30, 0);
         rig.c4.initial_on_loss(&rig.path);
         assert_eq!(initial(&rig), (20_000, 31, 0));
+        assert_eq!(rig.c4.congestion_events, 0);
     }
 
     #[test]

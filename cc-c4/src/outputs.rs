@@ -141,6 +141,10 @@ mod tests {
         // In another phase too (a resume that ended without a rate).
         rig.c4.phase = Phase::Cruising;
         assert_eq!(outputs(&mut rig), (15_360, 0));
+        // A rate alone is paced, but gives no window.
+        rig.c4.nominal_rate = 1_000_000;
+        rig.c4.alpha = 1_024;
+        assert_eq!(outputs(&mut rig), (15_360, 1_000_000));
     }
 
     #[test]
@@ -165,6 +169,8 @@ mod tests {
         assert_eq!(outputs(&mut rig).0, 74_998);
         let mut rig = Rig::cruising(1_000_000, 60_000);
         assert_eq!(outputs(&mut rig).0, 75_000);
+        let mut rig = Rig::cruising(1_000_000, 60_004);
+        assert_eq!(outputs(&mut rig).0, 75_004); // a quarter were 15 001
     }
 
     #[test]
@@ -219,7 +225,8 @@ mod tests {
         // (2 000 000 + 4 000 001)/2; 60 ms * 4 000 001 = 240 000, half of it
         assert_eq!(outputs(&mut rig), (120_000, 3_000_000));
         assert!(matches!(rig.c4.phase, Phase::Initial { window: 120_000, .. }));
-        rig.c4.delivery.peak = 2_000_000; // not above the pacing rate
+        rig.c4.delivery.peak = 2_000_000; // not above the pacing rate: else 200 ms of it, halved, were 200 000
+        rig.smoothed(200_000);
         rig.set_initial(15_360, 1, 0);
         assert_eq!(outputs(&mut rig), (80_000, 2_000_000));
     }
@@ -251,7 +258,9 @@ mod tests {
         // 1 200 B in the smoothed RTT of 40 ms
         assert_eq!(outputs(&mut rig), (2_400, 30_000));
         rig.path.rtt = None;
-        assert_eq!(outputs(&mut rig), (2_400, 1));
+        assert_eq!(outputs(&mut rig), (2_400, 1)); // 1 * 896/1024 = 0.9
+        rig.c4.nominal_rate = 2;
+        assert_eq!(outputs(&mut rig), (2_400, 1)); // 1.75
     }
 
     #[test]
@@ -314,6 +323,9 @@ mod tests {
         let path = PathState { max_datagram_size: u64::MAX, ..PathState::default() };
         c4.on_mtu_update(&path, MtuChange::Handshake);
         assert_eq!((c4.cwnd(), c4.send_quantum()), (131_054, 65_536));
+        let path = PathState { max_datagram_size: 0, ..PathState::default() };
+        c4.on_mtu_update(&path, MtuChange::BlackHole);
+        assert_eq!(c4.send_quantum(), 2);
     }
 
     #[test]

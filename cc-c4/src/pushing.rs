@@ -76,6 +76,7 @@ mod tests {
         rig.c4.nominal_rate = 1_169_922;
         rig.end_era();
         assert_eq!((rig.c4.phase, rig.c4.growth.rate_before), (Phase::Pushing, 1_169_922));
+        assert_eq!(rig.c4.era.sequence(), rig.path.next_number);
     }
 
     #[test]

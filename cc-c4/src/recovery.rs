@@ -236,9 +236,9 @@ mod tests {
         let mut rig = recovering(1_088, 1_000_000);
         rig.lose(rig.c4.era.sequence() + 1);
         assert!(rig.c4.loss_rate.average().to_f64() > 0.06);
-        rig.c4.rtt.excess = 99;
         rig.c4.recent_maximum_rate = 99;
-        rig.ecn(1, 1);
+        rig.ecn(1, 1); // clears the delay excess too
+        rig.c4.rtt.excess = 99;
         assert_eq!(rig.c4.ecn.alpha(), 512);
         rig.end_era();
         assert_relative_eq!(rig.c4.loss_rate.average().to_f64(), 0.0);

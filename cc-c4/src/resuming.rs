@@ -91,6 +91,7 @@ mod tests {
     fn resumed() -> Rig {
         let mut rig = Rig::new();
         rig.path.rtt = None;
+        rig.c4.eras_resuming = 1;
         rig.c4.on_resume_hint(&rig.path, &hint(600_000, 100_000));
         first_rtt(&mut rig, 100_000, PacketSpace::Application);
         rig
@@ -163,7 +164,7 @@ mod tests {
     #[test]
     fn a_hint_is_used_once() {
         let mut rig = resumed();
-        rig.c4.on_resume_hint(&rig.path, &hint(900_000, 100_000));
+        rig.min_rtt(100_000);
         rig.c4.enter_initial(&rig.path);
         rig.c4.on_resume_hint(&rig.path, &hint(900_000, 100_000));
         assert!(matches!(rig.c4.phase, Phase::Initial { .. }));
@@ -176,14 +177,18 @@ mod tests {
             rig.path.rtt = None;
             rig.c4.on_resume_hint(&rig.path, &ResumeHint { cwnd, rtt });
             first_rtt(&mut rig, 100_000, PacketSpace::Application);
-            (rig.c4.cwnd(), matches!(rig.c4.phase, Phase::Resuming { .. }))
+            let window = match rig.c4.phase {
+                Phase::Resuming { window, .. } => window,
+                _ => 0,
+            };
+            (rig.c4.cwnd(), window)
         };
         let rtt = Duration::from_millis(100);
-        assert_eq!(window(0, rtt), (15_360, false));
-        assert_eq!(window(1, rtt), (2_400, true));
-        assert_eq!(window(u64::MAX, rtt), (1 << 32, true));
-        assert_eq!(window(600_000, Duration::MAX), (15_360, false));
-        assert_eq!(window(600_000, Duration::ZERO), (15_360, false));
+        assert_eq!(window(0, rtt), (15_360, 0));
+        assert_eq!(window(1, rtt), (2_400, 2_400));
+        assert_eq!(window(u64::MAX, rtt), (1 << 32, 1 << 32));
+        assert_eq!(window(600_000, Duration::MAX), (15_360, 0));
+        assert_eq!(window(600_000, Duration::ZERO), (15_360, 0));
     }
 
     #[test]
@@ -208,7 +213,7 @@ mod tests {
         let mut rig = resumed();
         rig.path.bytes_in_flight = 600_000;
         rig.end_era();
-        assert_eq!(rig.c4.eras_resuming, 1);
+        assert_eq!((rig.c4.eras_resuming, rig.c4.era.sequence()), (1, rig.path.next_number));
         assert!(matches!(rig.c4.phase, Phase::Resuming { .. }));
         rig.end_era();
         assert_eq!((rig.c4.phase, rig.c4.eras_resuming), (phases::RECOVERY, 2));

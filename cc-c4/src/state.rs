@@ -211,7 +211,8 @@ mod tests {
         assert_eq!(*c4.phase(), Phase::Initial { window: 15_360, packets_seen: 0, eras_without_increase: 0 });
         assert_eq!((c4.alpha(), c4.probe_level(), c4.sensitivity()), (2_048, 1, 0));
         assert_eq!((c4.nominal_rate(), c4.nominal_max_rtt()), (Rate::ZERO, Duration::ZERO));
-        assert_eq!(c4.running_min_rtt(), None);
+        assert_eq!((c4.running_min_rtt(), c4.delay_threshold()), (None, Duration::ZERO));
+        assert_eq!((c4.rtt.excess, c4.rtt.latest), (0, 0));
         assert_eq!((c4.growth.alpha, c4.growth.rate_before), (2_048, 0));
     }
 
