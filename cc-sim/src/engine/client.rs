@@ -230,7 +230,9 @@ impl Client {
         }
         if due.finished {
             send(now, uplink, size::CLIENT_FINISHED, Content::ClientFinished);
-            send(now, uplink, self.config.mtu, Content::ClientProbe);
+            if self.config.mtu > self.config.initial_mtu {
+                send(now, uplink, self.config.mtu, Content::ClientProbe);
+            }
             self.retries = 0;
             self.arm_retry(now);
         } else if due.handshake_ack {

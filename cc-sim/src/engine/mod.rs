@@ -96,7 +96,7 @@ pub struct Outcome {
     pub packets_sent: u64,
     /// Their bytes.
     pub bytes_sent: u64,
-    /// Packets that the server declared lost.
+    /// Packets that the server declared lost, path MTU probes among them.
     pub packets_lost: u64,
     /// Their bytes.
     pub bytes_lost: u64,

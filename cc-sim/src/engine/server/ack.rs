@@ -3,7 +3,7 @@
 use super::{SentPacket, Server, State, instant};
 use crate::engine::packet::AckFrame;
 use crate::engine::{Counters, SampleKind, ack_policy};
-use cc_core::{CongestionController, Duration, LossCause, MtuChange, PacketSpace};
+use cc_core::{CongestionController, DiscardReason, Duration, LossCause, MtuChange, PacketSpace};
 
 impl Server {
     pub(super) fn on_ack(&mut self, now: u64, frame: &AckFrame, counters: &mut Counters) {
@@ -13,7 +13,7 @@ impl Server {
             let mut from = first;
             while let Some((start, end)) = self.acked.first_gap(from, last) {
                 for number in start..=end {
-                    acked_new |= self.mark_acked(number, counters);
+                    acked_new |= self.mark_acked(now, number, counters);
                 }
                 self.acked.insert(start, end);
                 from = end + 1;
@@ -39,7 +39,7 @@ impl Server {
     }
 
     /// Marks a packet acknowledged; whether it was outstanding or declared lost.
-    pub(super) fn mark_acked(&mut self, number: u64, counters: &mut Counters) -> bool {
+    pub(super) fn mark_acked(&mut self, now: u64, number: u64, counters: &mut Counters) -> bool {
         let Some(index) = number.checked_sub(self.first_number).and_then(|index| usize::try_from(index).ok())
         else {
             return false;
@@ -57,13 +57,14 @@ impl Server {
             self.stream.acked.insert(packet.offset, packet.offset + packet.length - 1);
         }
         if packet.bytes > self.mtu.current && packet.bytes <= self.config.mtu {
-            self.set_mtu(packet.sent_at, packet.bytes, MtuChange::Discovered);
+            // Any large packet will do, not only the probe.
+            self.set_mtu(now, packet.bytes, MtuChange::Discovered);
         }
         if packet.bytes == self.mtu.current {
             self.mtu.full_losses = 0;
         }
         if self.mtu.probe == Some(number) {
-            self.mtu.probe_acked = true;
+            self.mtu.probe = None;
         }
         true
     }
@@ -102,6 +103,12 @@ impl Server {
         }
         counters.packets_lost += 1;
         counters.bytes_lost += packet.bytes;
+        if self.mtu.probe == Some(number) {
+            // RFC 9000 section 14.4: no congestion signal. Nor is it a sign of a smaller path MTU.
+            self.mtu.probe = None;
+            self.path.discard(instant(now), packet.path_number, DiscardReason::MtuProbeLost);
+            return;
+        }
         self.path.lost(packet.path_number);
         if packet.length > 0 {
             self.stream.retransmit.push_back((packet.offset, packet.length));

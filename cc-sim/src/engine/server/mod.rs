@@ -100,12 +100,15 @@ struct Stream {
     limits: Limits,
 }
 
+/// Path MTU discovery (sim_model section 5.1). A probe is wanted while `current` is below the size of the scenario;
+/// at most one is in flight.
 #[derive(Debug)]
 struct Mtu {
+    /// Size of full datagrams.
     current: u64,
-    /// Number of the probe; `None` until sent.
+    /// Number of the probe in flight.
     probe: Option<u64>,
-    probe_acked: bool,
+    /// Full datagrams lost since one was acknowledged.
     full_losses: u64,
 }
 
@@ -176,7 +179,7 @@ impl Server {
                     max_stream_data: config.initial_max_stream_data,
                 },
             },
-            mtu: Mtu { current: config.initial_mtu, probe: None, probe_acked: false, full_losses: 0 },
+            mtu: Mtu { current: config.initial_mtu, probe: None, full_losses: 0 },
             requested: Requested::default(),
             ack_frequency: None,
             pacing_until: None,
@@ -338,3 +341,6 @@ fn boxed_path(controller: AnyController, config: PathConfig) -> Box<SimPath> {
 pub(super) fn instant(us: u64) -> Instant {
     Instant::from_micros(us)
 }
+
+#[cfg(test)]
+mod tests;

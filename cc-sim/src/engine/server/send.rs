@@ -40,11 +40,9 @@ impl Server {
             now,
             Packet { bytes: size::SERVER_FINISHED, content: Content::ServerFinished { number } },
         );
-        let probe = self.record(now, self.config.mtu, 0, 0);
-        self.mtu.probe = Some(probe);
-        let data = Data { number: probe, offset: 0, length: 0, ack_frequency: None, echo: None };
-        counters.on_sent(self.config.mtu);
-        downlink.submit(now, Packet { bytes: self.config.mtu, content: Content::Data(data) });
+        if self.wants_mtu_probe() {
+            self.send_mtu_probe(now, downlink, counters);
+        }
         self.changed = Some(SampleKind::Sent);
     }
 
@@ -118,7 +116,9 @@ impl Server {
             };
             let in_flight = self.path.bytes_in_flight();
             let cwnd = self.path.controller().cwnd();
-            let bytes = length + self.config.overhead;
+            // A probe goes before data that would profit from it (sim_model section 5.5: window and pacer apply).
+            let probes_mtu = self.wants_mtu_probe();
+            let bytes = if probes_mtu { self.config.mtu } else { length + self.config.overhead };
             let blocked = if self.config.may_overshoot { in_flight > cwnd } else { in_flight + bytes > cwnd };
             if blocked && !self.path.controller().may_send_beyond_cwnd() {
                 self.path.note_limit(SendLimit::Cwnd);
@@ -129,17 +129,30 @@ impl Server {
                 self.pacing_until = Some(at);
                 return;
             }
-            if repeated {
-                self.take_repeated(length);
+            if probes_mtu {
+                self.send_mtu_probe(now, downlink, counters);
             } else {
-                self.stream.next_offset += length;
+                if repeated {
+                    self.take_repeated(length);
+                } else {
+                    self.stream.next_offset += length;
+                }
+                self.transmit(now, bytes, offset, length, downlink, counters);
             }
-            self.transmit(now, bytes, offset, length, downlink, counters);
             self.changed = self.changed.or(Some(SampleKind::Sent));
             if self.is_overloaded {
                 return;
             }
         }
+    }
+
+    pub(super) fn wants_mtu_probe(&self) -> bool {
+        self.mtu.current < self.config.mtu && self.mtu.probe.is_none()
+    }
+
+    fn send_mtu_probe(&mut self, now: u64, downlink: &mut Link, counters: &mut Counters) {
+        let probe = self.transmit(now, self.config.mtu, 0, 0, downlink, counters);
+        self.mtu.probe = Some(probe);
     }
 
     /// When the pacer allows a full packet; `None` for now. The clock ticks in microseconds.
@@ -187,7 +200,8 @@ impl Server {
         self.path.note_limit(if finished { SendLimit::NoData } else { SendLimit::FlowControl });
     }
 
-    pub(super) fn transmit(
+    /// Sends a 1-RTT packet with stream data, if `length` is not 0; its number.
+    fn transmit(
         &mut self,
         now: u64,
         bytes: u64,
@@ -195,12 +209,13 @@ impl Server {
         length: u64,
         downlink: &mut Link,
         counters: &mut Counters,
-    ) {
+    ) -> u64 {
         let number = self.record(now, bytes, offset, length);
         let ack_frequency = self.ack_frequency.take();
         counters.on_sent(bytes);
         let echo = self.echo.take();
         let content = Content::Data(Data { number, offset, length, ack_frequency, echo });
         downlink.submit(now, Packet { bytes, content });
+        number
     }
 }

@@ -1,0 +1,167 @@
+use super::Server;
+use crate::Algorithm;
+use crate::engine::Counters;
+use crate::engine::link::{Direction, Link};
+use crate::engine::packet::{AckFrame, Content, Limits, Packet, size};
+use crate::scenario::{Endpoint, Jitter, LinkState, QueueLimit, Transfer};
+use cc_core::CongestionController;
+
+/// A server with CUBIC and what it needs to run.
+struct Bench {
+    server: Server,
+    down: Link,
+    counters: Counters,
+}
+
+/// No pacing, no skipped packet numbers: what is sent depends on the window only.
+fn plain() -> Endpoint {
+    Endpoint { pacing: false, skip_packet_numbers: false, ..Endpoint::default() }
+}
+
+impl Bench {
+    /// The client hello arrives at time 0, and the flight goes out: packet 0 with 222 bytes and, numbered 1, a path
+    /// MTU probe.
+    fn new(config: &Endpoint) -> Self {
+        let link = LinkState {
+            duration_us: None,
+            down_bps: 8_000_000,
+            up_bps: 8_000_000,
+            latency_us: 10_000,
+            queue: QueueLimit::Unlimited,
+            jitter: Jitter::None,
+        };
+        let transfer = Transfer { bytes: 10_000_000, start_us: 0 };
+        let mut bench = Self {
+            server: Server::new(config, Algorithm::Cubic.controller(config), &transfer, None, 1),
+            down: Link::new(&link, Direction::Down, 0),
+            counters: Counters::default(),
+        };
+        bench.arrive(0, size::CLIENT_HELLO, Content::ClientHello);
+        bench.wake(0);
+        bench
+    }
+
+    /// The request arrives after 20 ms: the first RTT sample.
+    fn ready(config: &Endpoint) -> Self {
+        let mut bench = Self::new(config);
+        bench.arrive(20_000, size::CLIENT_FINISHED, Content::ClientFinished);
+        bench
+    }
+
+    fn arrive(&mut self, now: u64, bytes: u64, content: Content) {
+        self.server.on_arrival(now, &Packet { bytes, content }, None, &mut self.counters);
+    }
+
+    fn ack(&mut self, now: u64, ranges: &[(u64, u64)]) {
+        let frame = AckFrame { ranges: ranges.to_vec(), delay_us: 0 };
+        let limits = Limits { max_data: 10_000_000, max_stream_data: 10_000_000 };
+        let packet = Packet { bytes: 55, content: Content::Ack { slot: 0, limits, sent_at: None } };
+        self.server.on_arrival(now, &packet, Some(&frame), &mut self.counters);
+    }
+
+    fn wake(&mut self, now: u64) {
+        self.server.wake(now, &mut self.down, &mut self.counters);
+    }
+
+    /// Sizes of the 1-RTT packets from `number` on.
+    fn sizes_from(&self, number: u64) -> Vec<u64> {
+        (number..self.server.next_number).filter_map(|n| self.server.packet(n)).map(|p| p.bytes).collect()
+    }
+
+    fn congestion_events(&self) -> u64 {
+        u64::from(self.server.path().controller().snapshot().congestion_events)
+    }
+}
+
+#[test]
+fn a_lost_mtu_probe_is_no_congestion_and_is_sent_again_before_data() {
+    let mut bench = Bench::ready(&plain());
+    bench.wake(20_000);
+    // The initial window of 15 360 bytes: 222 + 1440 in flight, then 1252 each until that is exceeded:
+    // 1662 + 10 * 1252 = 14 182, so an eleventh, numbered 12.
+    assert_eq!(bench.sizes_from(0), [&[222, 1_440][..], &[1_252; 11]].concat());
+    let window = bench.server.path().controller().cwnd();
+    // Packet 4 is acknowledged, so packet 1, the probe, is lost: three later.
+    bench.ack(40_000, &[(0, 0), (2, 4)]);
+    assert_eq!((bench.counters.packets_lost, bench.counters.bytes_lost), (1, 1_440));
+    assert_eq!((bench.congestion_events(), bench.server.path().lost_bytes()), (0, 0));
+    assert!(bench.server.path().controller().cwnd() > window, "the ACK has let the window grow");
+    assert_eq!(bench.server.path().bytes_in_flight(), 8 * 1_252, "packets 5 to 12");
+    bench.wake(40_000);
+    let sizes = bench.sizes_from(13);
+    assert_eq!(sizes.first(), Some(&1_440), "the new probe, numbered 13");
+    assert!(
+        sizes.len() > 1 && sizes[1..].iter().all(|&bytes| bytes == 1_252),
+        "{sizes:?}: one probe at a time"
+    );
+    // It arrives: full datagrams from now on, and no more probes.
+    bench.ack(60_000, &[(0, 0), (2, 13)]);
+    let next = bench.server.next_number;
+    bench.wake(60_000);
+    let sizes = bench.sizes_from(next);
+    assert!(!sizes.is_empty() && sizes.iter().all(|&bytes| bytes == 1_440), "{sizes:?}");
+    assert_eq!(bench.server.mtu.probe, None);
+}
+
+#[test]
+fn a_probe_that_was_only_late_counts_as_spurious_and_still_raises_the_mtu() {
+    let mut bench = Bench::ready(&plain());
+    bench.wake(20_000);
+    bench.ack(40_000, &[(0, 0), (2, 4)]);
+    bench.ack(41_000, &[(0, 4)]);
+    assert_eq!((bench.server.mtu.current, bench.counters.spurious_losses), (1_440, 1));
+}
+
+#[test]
+fn more_than_ten_full_datagrams_lost_at_once_shrink_them_until_a_large_one_is_acknowledged() {
+    // Room for 42 datagrams of 1440: 41 are 59 040 bytes, not more than the window.
+    let config = Endpoint { initial_window: 60_000, ..plain() };
+    let flight = || {
+        let mut bench = Bench::ready(&config);
+        bench.ack(20_000, &[(0, 1)]);
+        bench.wake(20_000);
+        assert_eq!(bench.sizes_from(2), [1_440; 42]);
+        bench
+    };
+    // Packet 14 acknowledged, 2 to 11 lost: ten are no sign of a smaller path MTU.
+    let mut bench = flight();
+    bench.ack(40_000, &[(0, 1), (14, 14)]);
+    assert_eq!((bench.counters.packets_lost, bench.server.mtu.current), (10, 1_440));
+    // Ten more with the next ACK are not either: one that arrived lies between.
+    bench.ack(40_100, &[(0, 1), (14, 14), (25, 25)]);
+    assert_eq!((bench.counters.packets_lost, bench.server.mtu.current), (20, 1_440));
+    // Packet 15 acknowledged, 2 to 12 lost: eleven are.
+    let mut bench = flight();
+    bench.ack(40_000, &[(0, 1), (15, 15)]);
+    assert_eq!((bench.counters.packets_lost, bench.server.mtu.current), (11, 1_252));
+    assert!(bench.server.wants_mtu_probe());
+    // What was lost is repeated in datagrams of the size that is left, and any large one will do as a probe.
+    assert_eq!(bench.server.next_chunk(), Some((0, 1_252 - 34, true)));
+    bench.ack(40_100, &[(0, 1), (15, 16)]);
+    assert_eq!(bench.server.mtu.current, 1_440);
+    assert!(!bench.server.wants_mtu_probe());
+}
+
+#[test]
+fn a_probe_timeout_shrinks_datagrams_and_asks_for_a_probe() {
+    let mut bench = Bench::ready(&plain());
+    bench.ack(20_000, &[(0, 1)]);
+    bench.wake(20_000);
+    assert_eq!(bench.server.mtu.current, 1_440);
+    let at = bench.server.next_wake().unwrap();
+    let next = bench.server.next_number;
+    bench.wake(at);
+    // The window is full: only the packet of the timeout, with the oldest data in what fits into the smaller size.
+    assert_eq!((bench.sizes_from(next), bench.server.mtu.current), (vec![1_252], 1_252));
+    assert!(bench.server.wants_mtu_probe());
+    // The ACK of small packets alone opens the window: the probe leaves first.
+    bench.ack(at + 20_000, &[(0, 1), (next, next)]);
+    bench.wake(at + 20_000);
+    assert_eq!(bench.sizes_from(next + 1).first(), Some(&1_440));
+}
+
+#[test]
+fn a_path_whose_datagrams_start_at_full_size_is_not_probed() {
+    let bench = Bench::new(&Endpoint { initial_mtu: 1_440, ..plain() });
+    assert_eq!(bench.sizes_from(0), [222]);
+}
