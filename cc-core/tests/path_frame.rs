@@ -6,7 +6,7 @@ use cc_core::{
     Duration, EcnCounts, EcnEvent, FrameEnd, FrameReport, LossCause, OutgoingPacket, PacketSpace, Path,
     PathConfig, PathRtt, PeerInstant, RttEvent, SamplingRule, SpuriousLoss,
 };
-use common::{Call, Recorder, TestPath, ack, calls, ms, names, path, send, send_packet, span};
+use common::{Call, Recorder, TestPath, ack, calls, in_space, ms, names, path, send, send_packet, span};
 use proptest::prelude::*;
 
 fn acks(calls: &[Call]) -> Vec<&common::Ack> {
@@ -274,6 +274,21 @@ fn an_ack_before_the_send_time_is_no_sample() {
         calls(&mut path)[0],
         Call::Rtt(_, RttEvent { latest: Duration::ZERO, is_sample: false, .. })
     ));
+}
+
+#[test]
+fn ecn_and_rtt_events_are_of_the_space_of_the_newest_packet_acked() {
+    for space in [PacketSpace::Initial, PacketSpace::Handshake, PacketSpace::Application] {
+        let mut path = path();
+        send_packet(&mut path, in_space(PacketSpace::Initial));
+        send_packet(&mut path, in_space(space));
+        calls(&mut path);
+        path.ecn(EcnCounts { ce: 1, ect0: 0, ect1: 0 });
+        ack(&mut path, ms(100), [0, 1]);
+        let recorded = calls(&mut path);
+        assert!(matches!(recorded[0], Call::Ecn(_, event) if event.space == space));
+        assert!(matches!(recorded[1], Call::Rtt(_, event) if event.space == space));
+    }
 }
 
 #[test]

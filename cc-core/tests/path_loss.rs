@@ -69,10 +69,9 @@ fn packets_of_other_spaces_do_not_count() {
         send_packet(&mut path, in_space(PacketSpace::Application));
     }
     send_packet(&mut path, in_space(PacketSpace::Handshake));
-    let handshake = FrameEnd { space: PacketSpace::Handshake, ..FrameEnd::default() };
     path.acked(6, None);
     // 0 is one Handshake packet before 6; the Application packets between wait for an ack of their own.
-    assert_eq!(path.finish(ms(100), handshake).newly_lost, 0);
+    assert_eq!(path.finish(ms(100), FrameEnd::default()).newly_lost, 0);
     assert_eq!(outstanding(&path), [0, 1, 2, 3, 4, 5]);
     // 4 is acked: 1 is three before it in its space.
     assert_eq!(ack(&mut path, ms(101), [4]).lost_span, Some((1, 1)));
@@ -83,6 +82,27 @@ fn packets_of_other_spaces_do_not_count() {
     assert_eq!(outstanding(&path), [5]);
     path.discard_space(ms(114), PacketSpace::Handshake);
     assert_eq!(path.loss_deadline(), None);
+}
+
+#[test]
+fn losses_are_looked_for_in_the_spaces_of_the_packets_acked() {
+    // 0 .. 4 Initial, 5 .. 9 Application, 10 .. 14 Handshake, all sent at 0.
+    let mut path = detecting();
+    for space in [PacketSpace::Initial, PacketSpace::Application, PacketSpace::Handshake] {
+        for _ in 0..5 {
+            send_packet(&mut path, in_space(space));
+        }
+    }
+    // Frames of two spaces finished as one: each loses what is three packets before its largest.
+    path.acked(3, None);
+    let mut both = path.clone();
+    both.acked(9, None);
+    both.finish(ms(70), FrameEnd::default());
+    assert_eq!(outstanding(&both), [1, 2, 4, 7, 8, 10, 11, 12, 13, 14]);
+    path.finish(ms(70), FrameEnd::default());
+    assert_eq!(outstanding(&path), [1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14]);
+    // 9/8 of 70 ms after the send.
+    assert_eq!(path.loss_deadline(), Some(ms(78).after(Duration::from_micros(750))));
 }
 
 #[test]
@@ -185,7 +205,7 @@ fn an_ack_in_between_prevents_it_in_whatever_space_and_whenever_it_came() {
             send(&mut path, ms(2_110), 1);
             path.acked(2, None);
             if !same_frame {
-                path.finish(ms(700), FrameEnd { space, ..FrameEnd::default() });
+                path.finish(ms(700), FrameEnd::default());
             }
             assert!(!lose(&mut path, ms(3_000), &[1, 3]), "{space:?} {same_frame}");
         }

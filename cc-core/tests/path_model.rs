@@ -3,9 +3,8 @@
 mod common;
 
 use cc_core::{
-    DiscardReason, Duration, EcnCounts, FrameEnd, Instant, LossCause, LossDetection, MtuChange,
-    OutgoingPacket, PacketSpace, Path, PathChange, PathConfig, PeerInstant, Rate, SamplingRule, SendDecision,
-    SendLimit,
+    DiscardReason, Duration, EcnCounts, FrameEnd, Instant, LossDetection, MtuChange, OutgoingPacket,
+    PacketSpace, Path, PathChange, PathConfig, PeerInstant, Rate, SamplingRule, SendDecision, SendLimit,
 };
 use common::{Call, Recorder, calls};
 use proptest::prelude::*;
@@ -19,7 +18,7 @@ enum Operation {
     Acked(u64),
     Lost(u64),
     Ecn(u64),
-    Finish { space: u8 },
+    Finish,
     LossTimeout,
     Discard(u64),
     DiscardSpace(u8),
@@ -55,7 +54,7 @@ fn operation() -> impl Strategy<Value = Operation> {
         8 => number().prop_map(Operation::Acked),
         5 => number().prop_map(Operation::Lost),
         2 => any::<u64>().prop_map(Operation::Ecn),
-        8 => any::<u8>().prop_map(|space| Operation::Finish { space }),
+        8 => Just(Operation::Finish),
         2 => Just(Operation::LossTimeout),
         2 => number().prop_map(Operation::Discard),
         1 => any::<u8>().prop_map(Operation::DiscardSpace),
@@ -166,11 +165,10 @@ proptest! {
                 Operation::Acked(number) => path.acked(number, Some(PeerInstant::from_nanos(number))),
                 Operation::Lost(number) => path.lost(number),
                 Operation::Ecn(ce) => path.ecn(EcnCounts { ce, ect0: ce, ect1: ce }),
-                Operation::Finish { space: index } => {
+                Operation::Finish => {
                     let end = FrameEnd {
                         ack_delay: Some(Duration::from_nanos(now.as_nanos())),
-                        cause: LossCause::Ack,
-                        space: space(index),
+                        ..FrameEnd::default()
                     };
                     path.finish(now, end);
                 }

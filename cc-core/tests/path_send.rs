@@ -247,7 +247,7 @@ fn handshake_packets_count_as_limited_while_the_stack_does_not_say() {
         path.note_limit(limit);
         send_packet(&mut path, in_space(space));
         path.acked(0, None);
-        path.finish(ms(100), FrameEnd { space, ..FrameEnd::default() });
+        path.finish(ms(100), FrameEnd::default());
         let sample = last_ack(&calls(&mut path)).rate_sample.unwrap();
         assert_eq!(sample.app_limited, limited, "{space:?} {limit:?}");
     }

@@ -89,9 +89,9 @@ pub fn run<C: CongestionController>(controller: C, steps: &[Step]) {
             }
             Step::Finish { delay_micros, timer } => {
                 let end = FrameEnd {
-                    space: PacketSpace::Application,
                     cause: if timer { LossCause::Timer } else { LossCause::Ack },
                     ack_delay: delay_micros.map(|micros| Duration::from_micros(micros.into())),
+                    ..FrameEnd::default()
                 };
                 path.finish(now, end);
             }
@@ -114,7 +114,7 @@ pub fn run<C: CongestionController>(controller: C, steps: &[Step]) {
         let outstanding: u64 = path.outstanding().map(|packet| packet.bytes).sum();
         assert!(outstanding <= path.bytes_in_flight(), "bytes in flight lost count");
     }
-    path.finish(now, FrameEnd { space: PacketSpace::Application, cause: LossCause::Ack, ack_delay: None });
+    path.finish(now, FrameEnd::default());
     let outstanding: u64 = path.outstanding().map(|packet| packet.bytes).sum();
     assert_eq!(outstanding, path.bytes_in_flight());
 }

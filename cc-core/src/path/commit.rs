@@ -1,6 +1,7 @@
 //! Handing one frame to the controller in the order of the contract.
 
 use super::entry::{Entry, State};
+use super::loss::SPACES;
 use super::{FrameEnd, FrameReport, Path};
 use crate::{
     AckEvent, AckedPacket, CongestionController, EcnEvent, Instant, LossEvent, LostPacket, PathState,
@@ -22,7 +23,17 @@ struct Tally {
     lost_span: Option<(u64, u64)>,
 }
 
-/// The highest-numbered packet newly acked by a frame and never declared lost.
+/// What the marks of a frame say before losses are looked for.
+#[derive(Clone, Copy, Default)]
+struct Survey {
+    /// The highest-numbered packet newly acked and never declared lost.
+    newest: Option<NewestAcked>,
+    /// Highest number newly acked of each space.
+    largest: [Option<u64>; SPACES.len()],
+    /// Whether a newly acked packet was ack-eliciting.
+    any_ack_eliciting: bool,
+}
+
 #[derive(Clone, Copy)]
 struct NewestAcked {
     number: u64,
@@ -34,7 +45,8 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
     /// `on_loss`, `on_spurious_loss`, `on_ack`. A frame that acked nothing new gives no `on_ecn`, `on_rtt` or
     /// `on_ack`; one that acked late packets only gives no `on_ecn` or `on_rtt`.
     ///
-    /// With loss detection by the path, a frame that newly acked something also declares losses.
+    /// With loss detection by the path, a frame that newly acked something also declares losses, in the spaces of the
+    /// packets that it acked.
     pub fn finish(&mut self, now: Instant, end: FrameEnd) -> FrameReport {
         let Some(marked) = self.frame.span else {
             self.frame.clear();
@@ -43,10 +55,15 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         let prior_bytes_in_flight = self.bytes_in_flight;
         let prior_lost = self.rate.lost();
 
-        let newest = self.newest_acked(marked);
-        let rtt = newest.map(|newest| self.take_rtt(now, &newest, &end, marked));
-        if newest.is_some() {
-            self.detect_losses(now, end.space);
+        let survey = self.survey(marked);
+        let newest = survey.newest;
+        let rtt = newest.map(|newest| self.take_rtt(now, &newest, &end, survey.any_ack_eliciting));
+        // RFC 9002 appendix A.7: losses of the spaces in which something was newly acked.
+        for (space, largest) in SPACES.into_iter().zip(survey.largest) {
+            if let Some(largest) = largest {
+                self.loss.on_acked(space, largest);
+                self.detect_losses(now, space);
+            }
         }
         let span = self.frame.span.unwrap_or(marked);
         let tally = self.tally(now, span);
@@ -64,7 +81,7 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         // Everything but `lost` is the same in all calls: the state after the whole frame.
         let mut state = PathState { prior_bytes_in_flight, lost: prior_lost, ..self.state(now) };
         if let Some(newest) = newest {
-            self.deliver_ecn(&state, &end, &newest, &tally);
+            self.deliver_ecn(&state, &newest, &tally);
         }
         if let Some(rtt) = &rtt {
             self.controller.on_rtt(&state, rtt);
@@ -95,11 +112,22 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         }
     }
 
-    fn newest_acked(&self, (low, high): (u64, u64)) -> Option<NewestAcked> {
-        (low..=high).rev().find_map(|number| {
-            let entry = self.ring.get(number)?;
-            (entry.state() == State::MarkedAcked).then_some(NewestAcked { number, entry: *entry })
-        })
+    fn survey(&self, (low, high): (u64, u64)) -> Survey {
+        let mut survey = Survey::default();
+        for number in low..=high {
+            let Some(entry) = self.ring.get(number).filter(|entry| entry.state() == State::MarkedAcked)
+            else {
+                continue;
+            };
+            survey.newest = Some(NewestAcked { number, entry: *entry });
+            survey.any_ack_eliciting |= entry.ack_eliciting();
+            for (space, largest) in SPACES.into_iter().zip(&mut survey.largest) {
+                if space == entry.space() {
+                    *largest = Some(number);
+                }
+            }
+        }
+        survey
     }
 
     /// Measures the RTT of the frame, and updates the estimator if it is a sample.
@@ -108,7 +136,7 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         now: Instant,
         newest: &NewestAcked,
         end: &FrameEnd,
-        marked: (u64, u64),
+        any_ack_eliciting: bool,
     ) -> RttEvent {
         let sent_at = newest.entry.sent_at();
         let space = newest.entry.space();
@@ -118,22 +146,14 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         // it or was overtaken by another; neither is a sample.
         let is_largest = self.frame.largest_named == Some(newest.number)
             && self.loss.largest_acked(space).is_none_or(|largest| newest.number > largest);
-        let is_sample = is_largest && sent_at <= now && self.any_ack_eliciting(marked);
+        let is_sample = is_largest && sent_at <= now && any_ack_eliciting;
         let latest = now.since(sent_at);
         if is_sample {
             self.rtt.update(latest, ack_delay.unwrap_or_default(), self.handshake_ready);
             self.first_sample_at = self.first_sample_at.or(Some(now));
         }
         let is_first = !std::mem::replace(&mut self.rtt_seen, true);
-        self.loss.on_acked(space, newest.number);
         RttEvent { space, latest, ack_delay, is_sample, is_first }
-    }
-
-    fn any_ack_eliciting(&self, (low, high): (u64, u64)) -> bool {
-        (low..=high)
-            .rev()
-            .filter_map(|number| self.ring.get(number))
-            .any(|entry| entry.state() == State::MarkedAcked && entry.ack_eliciting())
     }
 
     /// Adds up the marks and feeds the rate sampler.
@@ -168,7 +188,9 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
             if entry.carries_data() && self.newest_data.is_none_or(|(newest, _)| number > newest) {
                 self.newest_data = Some((number, entry.sent_at()));
             }
-            self.loss.on_acked(entry.space(), number);
+            if was_lost {
+                self.loss.on_acked(entry.space(), number);
+            }
             self.persistence.on_acked(&self.ring, &check, number);
         }
         tally
@@ -178,10 +200,10 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         PersistentCongestion::new(&self.rtt, self.first_sample_at)
     }
 
-    fn deliver_ecn(&mut self, state: &PathState, end: &FrameEnd, newest: &NewestAcked, tally: &Tally) {
+    fn deliver_ecn(&mut self, state: &PathState, newest: &NewestAcked, tally: &Tally) {
         let Some(counts) = self.frame.ecn else { return };
         let event = EcnEvent {
-            space: end.space,
+            space: newest.entry.space(),
             ce: Some(counts.ce),
             ect0: Some(counts.ect0),
             ect1: Some(counts.ect1),

@@ -101,20 +101,21 @@ pub struct EcnCounts {
 }
 
 /// What a frame ends with: all that concerns it as a whole.
+///
+/// Its packet number space is that of the packets named. Build it with `..FrameEnd::default()`, so that a later field
+/// changes nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FrameEnd {
     /// The peer's ack delay as decoded from the frame; `None` if unknown.
     pub ack_delay: Option<Duration>,
     /// What made the stack declare the losses.
     pub cause: LossCause,
-    /// Packet number space of the frame.
-    pub space: PacketSpace,
 }
 
 impl Default for FrameEnd {
-    /// An ACK frame of the application space, ack delay unknown.
+    /// An ACK frame, ack delay unknown.
     fn default() -> Self {
-        Self { ack_delay: None, cause: LossCause::Ack, space: PacketSpace::Application }
+        Self { ack_delay: None, cause: LossCause::Ack }
     }
 }
 

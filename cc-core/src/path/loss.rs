@@ -5,7 +5,8 @@ use super::ring::Ring;
 use super::{FrameEnd, FrameReport, LossDetection, Path};
 use crate::{CongestionController, Duration, GRANULARITY, Instant, LossCause, PacketSpace, RttEstimator};
 
-const SPACES: [PacketSpace; 3] = [PacketSpace::Initial, PacketSpace::Handshake, PacketSpace::Application];
+pub(super) const SPACES: [PacketSpace; 3] =
+    [PacketSpace::Initial, PacketSpace::Handshake, PacketSpace::Application];
 
 /// State of loss detection, beside the ring.
 #[derive(Clone, Copy, Debug)]

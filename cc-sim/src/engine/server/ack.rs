@@ -32,7 +32,7 @@ impl Server {
         self.probes = 0;
         self.detect_losses(now, counters);
         let delay = Duration::from_micros(frame.delay_us);
-        self.finish(now, PacketSpace::Application, LossCause::Ack, delay);
+        self.finish(now, LossCause::Ack, delay);
         self.forget_resolved();
         self.changed = Some(SampleKind::Ack);
         self.update_ack_frequency();
