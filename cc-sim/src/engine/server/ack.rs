@@ -3,7 +3,7 @@
 use super::{SentPacket, Server, State, instant};
 use crate::engine::packet::AckFrame;
 use crate::engine::{Counters, SampleKind, ack_policy};
-use cc_core::{CongestionController, DiscardReason, Duration, LossCause, MtuChange, PacketSpace};
+use cc_core::{CongestionController, DiscardReason, Duration, LossCause, MtuChange};
 
 impl Server {
     pub(super) fn on_ack(&mut self, now: u64, frame: &AckFrame, counters: &mut Counters) {
