@@ -92,7 +92,7 @@ pub struct Outcome {
     pub request_us: u64,
     /// When the client had all data.
     pub last_byte_us: u64,
-    /// Datagrams sent by the server, handshake included.
+    /// Datagrams sent by the server, those of handshake and close included, each as often as it was sent.
     pub packets_sent: u64,
     /// Their bytes.
     pub bytes_sent: u64,

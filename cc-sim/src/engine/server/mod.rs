@@ -48,7 +48,9 @@ pub(super) struct Server {
     /// The pacer allows the next packet at this time.
     pacing_until: Option<u64>,
     probes: u32,
+    /// Whether the client's CONNECTION_CLOSE is still to be answered, and whether there ever was one.
     close_reply: bool,
+    closed: bool,
     /// Whether more packets were in flight than the path keeps track of.
     is_overloaded: bool,
     /// Send time of an ack-eliciting packet of the client that is still to be acknowledged.
@@ -62,7 +64,7 @@ struct Handshake {
     /// Whether the client hello is here.
     started: bool,
     ready: bool,
-    /// Path numbers of the Handshake packets and whether the first was acknowledged.
+    /// Path numbers of the Handshake packets that are not acknowledged.
     packets: [Option<u64>; 2],
     flight_due: bool,
     retry_at: Option<u64>,
@@ -185,6 +187,7 @@ impl Server {
             pacing_until: None,
             probes: 0,
             close_reply: false,
+            closed: false,
             is_overloaded: false,
             echo: None,
             changed: None,
@@ -215,6 +218,9 @@ impl Server {
     pub(super) fn next_wake(&self) -> Option<u64> {
         if self.handshake.flight_due || self.close_reply {
             return Some(0);
+        }
+        if self.closed {
+            return None;
         }
         if !self.handshake.ready {
             return self.handshake.retry_at;
@@ -250,16 +256,18 @@ impl Server {
                 }
                 self.pacing_until = Some(now);
             }
-            Content::Close => self.close_reply = true,
+            Content::Close => (self.close_reply, self.closed) = (true, true),
             _ => {}
         }
     }
 
+    /// The first `packets` Handshake packets are acknowledged.
     fn on_handshake_ack(&mut self, now: u64, packets: usize) {
         for number in self.handshake.packets.iter_mut().take(packets).filter_map(Option::take) {
             self.path.acked(number, None);
         }
-        self.finish(now, LossCause::Ack, Duration::ZERO);
+        self.finish(now, PacketSpace::Handshake, LossCause::Ack, Duration::ZERO);
+        self.changed = Some(SampleKind::Ack);
     }
 
     fn on_client_finished(&mut self, now: u64) {
@@ -277,12 +285,11 @@ impl Server {
         self.pacing_until = Some(now);
         // The first packet of data carries the first ACK_FREQUENCY frame.
         self.update_ack_frequency();
-        self.changed = Some(SampleKind::Ack);
     }
 
-    fn finish(&mut self, now: u64, cause: LossCause, ack_delay: Duration) {
+    fn finish(&mut self, now: u64, space: PacketSpace, cause: LossCause, ack_delay: Duration) {
         let first = !self.path.rtt().has_sample();
-        self.path.finish(instant(now), FrameEnd { cause, ack_delay: Some(ack_delay), ..FrameEnd::default() });
+        self.path.finish(instant(now), FrameEnd { space, cause, ack_delay: Some(ack_delay) });
         if first
             && self.path.rtt().has_sample()
             && let Some(resume) = self.resume.take()
@@ -294,19 +301,22 @@ impl Server {
 
     /// Runs timers and sends what may be sent at `now`.
     pub(super) fn wake(&mut self, now: u64, downlink: &mut Link, counters: &mut Counters) {
-        if self.handshake.flight_due
-            || self.handshake.retry_at.is_some_and(|at| at <= now && !self.handshake.ready)
-        {
-            self.send_flight(now, downlink, counters);
-        }
         if std::mem::take(&mut self.close_reply) {
+            counters.on_sent(size::CLOSE_REPLY);
             downlink.submit(now, Packet { bytes: size::CLOSE_REPLY, content: Content::CloseReply });
         }
+        // RFC 9000 section 10.2.2: nothing more is sent.
+        if self.closed {
+            return;
+        }
         if !self.handshake.ready {
+            if self.handshake.flight_due || self.handshake.retry_at.is_some_and(|at| at <= now) {
+                self.send_flight(now, downlink, counters);
+            }
             return;
         }
         if self.loss_deadline().is_some_and(|at| at <= now) && self.detect_losses(now, counters) {
-            self.finish(now, LossCause::Timer, Duration::ZERO);
+            self.finish(now, PacketSpace::Application, LossCause::Timer, Duration::ZERO);
             self.forget_resolved();
             self.changed = Some(SampleKind::Loss);
         } else if self.pto_deadline().is_some_and(|at| at <= now) {

@@ -12,6 +12,7 @@ const INITIAL_PACKET: u64 = 184;
 const FINISHED_1RTT: u64 = 222;
 
 impl Server {
+    /// Sends the handshake flight, or again what of it is not acknowledged; the timer doubles each time.
     pub(super) fn send_flight(&mut self, now: u64, downlink: &mut Link, counters: &mut Counters) {
         let again = self.handshake.retry_at.is_some();
         let backoff = self.config.initial_pto_us << self.handshake.retries.min(6);
@@ -19,10 +20,12 @@ impl Server {
         self.handshake.retry_at = Some(now + backoff);
         self.handshake.retries += 1;
         if again {
-            // Only the handshake datagrams are sent again; the path keeps the numbers of the first ones.
-            downlink.submit(now, Packet { bytes: size::SERVER_HELLO, content: Content::ServerHello });
-            let content = Content::ServerFinished { number: 0 };
-            downlink.submit(now, Packet { bytes: size::SERVER_FINISHED, content });
+            // What is not acknowledged; the path keeps the numbers of the first packets.
+            if self.handshake.packets[0].is_some() {
+                self.send_handshake(now, size::SERVER_HELLO, Content::ServerHello, downlink, counters);
+            }
+            let finished = Content::ServerFinished { number: 0 };
+            self.send_handshake(now, size::SERVER_FINISHED, finished, downlink, counters);
             return;
         }
         let spaces = [
@@ -32,17 +35,25 @@ impl Server {
         ];
         let numbers = spaces.map(|(space, bytes)| self.register(now, space, bytes, false));
         self.handshake.packets = [numbers[1], numbers[2]];
-        counters.on_sent(size::SERVER_HELLO);
-        downlink.submit(now, Packet { bytes: size::SERVER_HELLO, content: Content::ServerHello });
+        self.send_handshake(now, size::SERVER_HELLO, Content::ServerHello, downlink, counters);
         let number = self.record(now, FINISHED_1RTT, 0, 0);
-        counters.on_sent(size::SERVER_FINISHED);
-        downlink.submit(
-            now,
-            Packet { bytes: size::SERVER_FINISHED, content: Content::ServerFinished { number } },
-        );
+        let finished = Content::ServerFinished { number };
+        self.send_handshake(now, size::SERVER_FINISHED, finished, downlink, counters);
         if self.wants_mtu_probe() {
             self.send_mtu_probe(now, downlink, counters);
         }
+    }
+
+    fn send_handshake(
+        &mut self,
+        now: u64,
+        bytes: u64,
+        content: Content,
+        downlink: &mut Link,
+        counters: &mut Counters,
+    ) {
+        counters.on_sent(bytes);
+        downlink.submit(now, Packet { bytes, content });
         self.changed = Some(SampleKind::Sent);
     }
 

@@ -1,8 +1,8 @@
-use super::Server;
+use super::{Server, State};
 use crate::Algorithm;
-use crate::engine::Counters;
 use crate::engine::link::{Direction, Link};
 use crate::engine::packet::{AckFrame, Content, Limits, Packet, size};
+use crate::engine::{Counters, SampleKind};
 use crate::scenario::{Endpoint, Jitter, LinkState, QueueLimit, Transfer};
 use cc_core::CongestionController;
 
@@ -69,7 +69,7 @@ impl Bench {
     }
 
     fn congestion_events(&self) -> u64 {
-        u64::from(self.server.path().controller().snapshot().congestion_events)
+        self.server.path().controller().snapshot().congestion_events
     }
 }
 
@@ -164,4 +164,89 @@ fn a_probe_timeout_shrinks_datagrams_and_asks_for_a_probe() {
 fn a_path_whose_datagrams_start_at_full_size_is_not_probed() {
     let bench = Bench::new(&Endpoint { initial_mtu: 1_440, ..plain() });
     assert_eq!(bench.sizes_from(0), [222]);
+}
+
+#[test]
+fn the_handshake_is_repeated_until_it_is_acknowledged_and_only_what_is_not() {
+    let mut bench = Bench::new(&plain());
+    // Hello, finished, probe; the handshake timer of 250 ms.
+    assert_eq!((bench.counters.packets_sent, bench.counters.bytes_sent), (3, 1_252 + 511 + 1_440));
+    assert_eq!(bench.server.next_wake(), Some(250_000));
+    bench.wake(250_000);
+    assert_eq!((bench.counters.packets_sent, bench.counters.bytes_sent), (5, 2 * (1_252 + 511) + 1_440));
+    // 250 ms, doubled once, twice.
+    assert_eq!(bench.server.next_wake(), Some(250_000 + 500_000));
+    bench.arrive(300_000, size::HANDSHAKE_ACK, Content::HandshakeAck);
+    assert_eq!(bench.server.take_change(), Some(SampleKind::Ack));
+    bench.wake(750_000);
+    assert_eq!((bench.counters.packets_sent, bench.counters.bytes_sent), (6, 2 * 1_252 + 3 * 511 + 1_440));
+    assert_eq!(bench.server.next_wake(), Some(750_000 + 1_000_000));
+    // Copies of the packets that the path knows do not count in flight: Initial, Finished, packet 0 and the probe.
+    assert_eq!(bench.server.path().bytes_in_flight(), 184 + 289 + 222 + 1_440);
+}
+
+#[test]
+fn a_closed_server_answers_and_then_stays_silent() {
+    let mut bench = Bench::ready(&plain());
+    bench.wake(20_000);
+    let sent = bench.counters.packets_sent;
+    assert!(bench.server.next_wake().is_some(), "data is in flight");
+    bench.arrive(40_000, size::CLOSE, Content::Close);
+    assert_eq!(bench.server.next_wake(), Some(0), "at once");
+    bench.wake(40_000);
+    assert_eq!((bench.counters.packets_sent, bench.server.next_wake()), (sent + 1, None));
+    // Its answer may have got lost: it answers again.
+    bench.arrive(90_000, size::CLOSE, Content::Close);
+    bench.wake(90_000);
+    assert_eq!((bench.counters.packets_sent, bench.server.next_wake()), (sent + 2, None));
+}
+
+#[test]
+fn probe_timeouts_come_after_one_two_four_five_and_six_times_the_timer() {
+    let mut bench = Bench::ready(&plain());
+    bench.wake(20_000);
+    // One RTT sample of 20 ms: 20 + 3 * 10 + 10 (largest ACK delay) = 60 ms after the newest packet.
+    let mut last = 20_000;
+    for timers in [1, 2, 4, 5, 6] {
+        let at = bench.server.next_wake().unwrap();
+        assert_eq!(at - last, timers * 60_000);
+        bench.server.take_change();
+        bench.wake(at);
+        assert_eq!(bench.server.take_change(), Some(SampleKind::Timeout));
+        last = at;
+    }
+    // An ACK starts again from one timer, here of a smoothed RTT that the new sample (packet 12) has raised.
+    bench.ack(last + 1_000, &[(0, 12)]);
+    let timer = bench.server.retransmit_timer_us();
+    bench.wake(last + 1_000);
+    assert_eq!(bench.server.pto_deadline(), Some(last + 1_000 + timer));
+}
+
+#[test]
+fn packet_numbers_are_skipped_after_ever_longer_stretches() {
+    let mut largest = 0;
+    for seed in 0..50 {
+        let config = Endpoint { pacing: false, ..Endpoint::default() };
+        let transfer = Transfer { bytes: 10_000_000, start_us: 0 };
+        let controller = Algorithm::Cubic.controller(&config);
+        let mut server = Server::new(&config, controller, &transfer, None, seed);
+        server.handshake.ready = true;
+        for _ in 0..5_000 {
+            server.record(0, 1_252, 0, 0);
+        }
+        let holes: Vec<u64> = (0..server.next_number)
+            .filter(|&number| server.packet(number).is_some_and(|packet| packet.state == State::Hole))
+            .collect();
+        // sim_model section 7: 3 + U(0 .. 256 * 2^h - 1) after hole number h.
+        let mut last = 0;
+        for (h, &hole) in holes.iter().enumerate() {
+            assert!((3..3 + (256 << h)).contains(&(hole - last)), "seed {seed}: {holes:?}");
+            last = hole;
+        }
+        // 4 * 3 + 255 + 511 + 1023 + 2047 = 3848 at the most for four of them.
+        assert!(holes.len() >= 4, "seed {seed}: {holes:?}");
+        largest = largest.max(holes[0]);
+        assert_eq!(server.path().next_number(), 5_000, "a hole is no packet of the path");
+    }
+    assert!((200..259).contains(&largest), "50 draws of 3 + U(0..255) and none above {largest}");
 }
