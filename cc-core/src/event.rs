@@ -298,7 +298,8 @@ pub struct EcnEvent {
     pub ect0: Option<u64>,
     /// Increase of the ECT(1) count, where known.
     pub ect1: Option<u64>,
-    /// Packets newly acked by the frame, where known.
+    /// Packets newly acked since the increases began (normally by the frame alone), where known: late and ACK-only ones
+    /// included, since they carry marks too.
     pub newly_acked: Option<u64>,
     /// Number of the largest acked packet, where known.
     pub largest_acked: Option<u64>,

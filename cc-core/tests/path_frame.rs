@@ -4,7 +4,7 @@ mod common;
 
 use cc_core::{
     Duration, EcnCounts, EcnEvent, FrameEnd, FrameReport, LossCause, OutgoingPacket, PacketSpace, Path,
-    PathConfig, PathRtt, PeerInstant, RttEvent, SamplingRule, SpuriousLoss,
+    PathChange, PathConfig, PathRtt, PeerInstant, RttEvent, SamplingRule, SpuriousLoss,
 };
 use common::{Call, Recorder, TestPath, ack, calls, in_space, ms, names, path, send, send_packet, span};
 use proptest::prelude::*;
@@ -15,6 +15,10 @@ fn acks(calls: &[Call]) -> Vec<&common::Ack> {
 
 fn losses(calls: &[Call]) -> Vec<&common::Loss> {
     calls.iter().filter_map(|call| if let Call::Loss(_, loss) = call { Some(loss) } else { None }).collect()
+}
+
+fn ecn_events(calls: &[Call]) -> Vec<&EcnEvent> {
+    calls.iter().filter_map(|call| if let Call::Ecn(_, event) = call { Some(event) } else { None }).collect()
 }
 
 #[test]
@@ -54,7 +58,7 @@ fn a_frame_comes_as_ecn_rtt_losses_spurious_losses_and_acks() {
                 ce: Some(1),
                 ect0: Some(0),
                 ect1: Some(1),
-                newly_acked: Some(1),
+                newly_acked: Some(2),
                 largest_acked: Some(5),
                 ..
             }
@@ -116,13 +120,16 @@ fn a_frame_that_acks_nothing_new_is_silent() {
     ack(&mut path, ms(50), [0]);
     let before = path.state(ms(60));
     calls(&mut path);
-    path.ecn(EcnCounts { ce: 7, ect0: 7, ect1: 7 });
+    path.ecn(EcnCounts { ce: 7, ect0: 0, ect1: 0 });
     assert_eq!(ack(&mut path, ms(60), [0, 3, u64::MAX]), FrameReport::default());
     assert_eq!(calls(&mut path), []);
     assert_eq!(path.state(ms(60)), before);
-    // What was collected for it does not leak into the next frame.
+    // What it named does not leak into the next frame; its ECN counts do, and are believed of the one packet acked.
     ack(&mut path, ms(61), [1]);
-    assert_eq!(names(&calls(&mut path)), ["rtt", "ack"]);
+    let recorded = calls(&mut path);
+    assert_eq!(names(&recorded), ["ecn", "rtt", "ack"]);
+    let event = ecn_events(&recorded)[0];
+    assert_eq!((event.ce, event.newly_acked, event.marks()), (Some(7), Some(1), 1));
 }
 
 #[test]
@@ -289,6 +296,66 @@ fn ecn_and_rtt_events_are_of_the_space_of_the_newest_packet_acked() {
         assert!(matches!(recorded[0], Call::Ecn(_, event) if event.space == space));
         assert!(matches!(recorded[1], Call::Rtt(_, event) if event.space == space));
     }
+}
+
+#[test]
+fn ecn_increases_of_frames_that_ack_nothing_in_flight_come_with_the_next_that_does() {
+    let mut path = path();
+    send(&mut path, ms(0), 4);
+    path.lost(0);
+    path.finish(ms(90), FrameEnd::default());
+    calls(&mut path);
+    // Nothing but a late packet; nothing but two ACK-only packets; nothing at all, by a timer.
+    path.ecn(EcnCounts { ce: 1, ect0: 0, ect1: 0 });
+    ack(&mut path, ms(100), [0]);
+    path.ecn(EcnCounts { ce: 1, ect0: 2, ect1: 0 });
+    path.finish(ms(101), FrameEnd { untracked_acked: 2, ..FrameEnd::default() });
+    path.lost(1);
+    path.finish(ms(102), FrameEnd { cause: LossCause::Timer, ..FrameEnd::default() });
+    assert_eq!(names(&calls(&mut path)), ["spurious", "ack", "loss"]);
+    // Then a frame without counts that acks packet 2: with 1 late and 2 ACK-only ones 4 packets; CE 2, ECT(0) 2.
+    ack(&mut path, ms(103), [2]);
+    let recorded = calls(&mut path);
+    let event = ecn_events(&recorded)[0];
+    assert_eq!((event.ce, event.ect0, event.ect1), (Some(2), Some(2), Some(0)));
+    assert_eq!((event.newly_acked, event.largest_acked, event.marks()), (Some(4), Some(2), 2));
+    // Delivered once.
+    ack(&mut path, ms(104), [3]);
+    assert_eq!(names(&calls(&mut path)), ["rtt", "ack"]);
+}
+
+#[test]
+fn marks_are_believed_up_to_all_packets_newly_acked() {
+    let mut path = path();
+    send(&mut path, ms(0), 5);
+    path.lost(0);
+    path.finish(ms(90), FrameEnd::default());
+    calls(&mut path);
+    // 1 late, 2 in flight, 3 ACK-only: 6 of the 9 marks.
+    path.ecn(EcnCounts { ce: 9, ect0: 0, ect1: 0 });
+    for number in 0..3 {
+        path.acked(number, None);
+    }
+    path.finish(ms(100), FrameEnd { untracked_acked: 3, ..FrameEnd::default() });
+    let event = *ecn_events(&calls(&mut path))[0];
+    assert_eq!((event.newly_acked, event.marks()), (Some(6), 6));
+    // Only frames with counts add to it.
+    ack(&mut path, ms(101), [3]);
+    path.ecn(EcnCounts { ce: 9, ect0: 0, ect1: 0 });
+    ack(&mut path, ms(102), [4]);
+    assert_eq!(ecn_events(&calls(&mut path))[0].newly_acked, Some(1));
+}
+
+#[test]
+fn marks_of_the_old_path_do_not_reach_the_new_one() {
+    let mut path = path();
+    path.ecn(EcnCounts { ce: 1, ect0: 0, ect1: 0 });
+    path.finish(ms(10), FrameEnd { untracked_acked: 1, ..FrameEnd::default() });
+    path.path_changed(ms(20), PathChange::New);
+    let number = send(&mut path, ms(20), 1);
+    calls(&mut path);
+    ack(&mut path, ms(100), [number]);
+    assert_eq!(names(&calls(&mut path)), ["rtt", "ack"]);
 }
 
 #[test]

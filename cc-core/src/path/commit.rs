@@ -49,6 +49,7 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
     /// packets that it acked.
     pub fn finish(&mut self, now: Instant, end: FrameEnd) -> FrameReport {
         let Some(marked) = self.frame.span else {
+            self.note_ecn_acked(end.untracked_acked);
             self.frame.clear();
             return FrameReport::default();
         };
@@ -80,8 +81,11 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
 
         // Everything but `lost` is the same in all calls: the state after the whole frame.
         let mut state = PathState { prior_bytes_in_flight, lost: prior_lost, ..self.state(now) };
+        self.note_ecn_acked(
+            tally.acked_packets.saturating_add(tally.late_packets).saturating_add(end.untracked_acked),
+        );
         if let Some(newest) = newest {
-            self.deliver_ecn(&state, &newest, &tally);
+            self.deliver_ecn(&state, &newest);
         }
         if let Some(rtt) = &rtt {
             self.controller.on_rtt(&state, rtt);
@@ -200,14 +204,21 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         PersistentCongestion::new(&self.rtt, self.first_sample_at)
     }
 
-    fn deliver_ecn(&mut self, state: &PathState, newest: &NewestAcked, tally: &Tally) {
-        let Some(counts) = self.frame.ecn else { return };
+    /// The marks that came with the frame may be on any packet that it newly acked, late and ACK-only ones too.
+    fn note_ecn_acked(&mut self, packets: u64) {
+        if self.frame.ecn.is_some() {
+            self.frame.ecn_acked = self.frame.ecn_acked.saturating_add(packets);
+        }
+    }
+
+    fn deliver_ecn(&mut self, state: &PathState, newest: &NewestAcked) {
+        let Some(counts) = self.frame.ecn.take() else { return };
         let event = EcnEvent {
             space: newest.entry.space(),
             ce: Some(counts.ce),
             ect0: Some(counts.ect0),
             ect1: Some(counts.ect1),
-            newly_acked: Some(tally.acked_packets),
+            newly_acked: Some(std::mem::take(&mut self.frame.ecn_acked)),
             largest_acked: Some(newest.number),
             largest_acked_sent_at: newest.entry.sent_at(),
         };

@@ -110,12 +110,15 @@ pub struct FrameEnd {
     pub ack_delay: Option<Duration>,
     /// What made the stack declare the losses.
     pub cause: LossCause,
+    /// How many packets the frame newly acked that the path does not keep: ACK-only ones, and those whose entry is gone.
+    /// They may carry ECN marks, which are believed up to the number of packets newly acked.
+    pub untracked_acked: u64,
 }
 
 impl Default for FrameEnd {
-    /// An ACK frame, ack delay unknown.
+    /// An ACK frame, ack delay unknown, all packets that it acked named.
     fn default() -> Self {
-        Self { ack_delay: None, cause: LossCause::Ack }
+        Self { ack_delay: None, cause: LossCause::Ack, untracked_acked: 0 }
     }
 }
 

@@ -12,19 +12,22 @@ pub(super) struct Frame {
     pub(super) span: Option<(u64, u64)>,
     /// Highest number named by an ack, marked or not.
     pub(super) largest_named: Option<u64>,
+    /// ECN increases that no `on_ecn` has carried yet; they outlive a frame that newly acks nothing in flight.
     pub(super) ecn: Option<EcnCounts>,
+    /// Packets newly acked since `ecn` is there.
+    pub(super) ecn_acked: u64,
     pub(super) received: ReceiveTimes,
 }
 
 impl Frame {
     pub(super) const fn new() -> Self {
-        Self { span: None, largest_named: None, ecn: None, received: ReceiveTimes::new() }
+        Self { span: None, largest_named: None, ecn: None, ecn_acked: 0, received: ReceiveTimes::new() }
     }
 
+    /// The frame is over. ECN increases that were not delivered are kept.
     pub(super) fn clear(&mut self) {
         self.span = None;
         self.largest_named = None;
-        self.ecn = None;
         self.received.clear();
     }
 
@@ -71,8 +74,8 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         }
     }
 
-    /// A part of a frame: validated increases of the peer's ECN counts. Takes effect with [`Path::finish`], if
-    /// the frame acks anything new. Several in one frame add up.
+    /// A part of a frame: validated increases of the peer's ECN counts. Takes effect with [`Path::finish`]; if the frame
+    /// newly acks nothing that is in flight, with the next one that does, so that no mark is lost. Several add up.
     pub fn ecn(&mut self, counts: EcnCounts) {
         let sum = self.frame.ecn.unwrap_or_default();
         self.frame.ecn = Some(EcnCounts {

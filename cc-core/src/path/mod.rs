@@ -242,7 +242,7 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
 
     fn start_again(&mut self, now: Instant) {
         self.ring.clear();
-        self.frame.clear();
+        self.frame = Frame::new();
         self.rtt = RttEstimator::new(self.config.initial_rtt, self.config.max_ack_delay);
         self.first_sample_at = None;
         self.rtt_seen = false;
