@@ -315,7 +315,7 @@ impl EcnEvent {
     }
 }
 
-/// The RTT of the highest-numbered packet newly acked by a frame.
+/// The RTT of the highest-numbered packet newly acked by a frame, which may be an ACK-only one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RttEvent {
     /// Packet number space of the packet.

@@ -269,6 +269,45 @@ fn padded_packets_alone_give_no_rtt_sample() {
 }
 
 #[test]
+fn the_rtt_of_an_ack_only_packet_counts_where_it_is_the_largest_acked() {
+    // Data at 0, ACK-only at 20; the path takes 50 ms: the peer acks both at 45, when the ACK-only packet arrives.
+    let end = FrameEnd { largest_untracked: Some(ms(20)), untracked_acked: 1, ..FrameEnd::default() };
+    let mut both = path();
+    send(&mut both, ms(0), 1);
+    calls(&mut both);
+    both.acked(0, None);
+    assert_eq!(both.finish(ms(70), end).rtt_sample, Some(span(50)));
+    assert_eq!(both.rtt().latest(), span(50));
+    assert!(matches!(
+        calls(&mut both)[0],
+        Call::Rtt(_, RttEvent { latest, is_sample: true, .. }) if latest == span(50)
+    ));
+    // Also where the data acked is older than what was acked before: the largest is newly acked all the same.
+    let mut reordered = path();
+    send(&mut reordered, ms(0), 2);
+    ack(&mut reordered, ms(50), [1]);
+    reordered.acked(0, None);
+    assert_eq!(reordered.finish(ms(70), end).rtt_sample, Some(span(50)));
+    // No sample if nothing ack-eliciting is newly acked: a padded packet, or nothing in flight at all.
+    let mut padded = path();
+    send_packet(&mut padded, OutgoingPacket { ack_eliciting: false, ..OutgoingPacket::default() });
+    padded.acked(0, None);
+    assert_eq!(padded.finish(ms(70), end).rtt_sample, None);
+    assert_eq!(padded.finish(ms(71), end), FrameReport::default());
+    assert!(!padded.rtt().has_sample());
+    // A time before that of the newest packet acked can not be the largest one's; one ahead of the clock is none.
+    let mut later = path();
+    send(&mut later, ms(30), 1);
+    later.acked(0, None);
+    assert_eq!(later.finish(ms(70), end).rtt_sample, Some(span(40)));
+    let mut ahead = path();
+    send(&mut ahead, ms(0), 1);
+    ahead.acked(0, None);
+    let end = FrameEnd { largest_untracked: Some(ms(71)), ..end };
+    assert_eq!(ahead.finish(ms(70), end).rtt_sample, None);
+}
+
+#[test]
 fn an_ack_before_the_send_time_is_no_sample() {
     // bugs.md F3.
     let mut path = path();

@@ -43,6 +43,8 @@ pub enum Step {
     Finish {
         delay_micros: Option<u32>,
         timer: bool,
+        untracked: u8,
+        largest_untracked: Option<u32>,
     },
     Discard {
         back: u8,
@@ -87,11 +89,13 @@ pub fn run<C: CongestionController>(controller: C, steps: &[Step]) {
             Step::Ecn { ce, ect0, ect1 } => {
                 path.ecn(EcnCounts { ce: ce.into(), ect0: ect0.into(), ect1: ect1.into() });
             }
-            Step::Finish { delay_micros, timer } => {
+            Step::Finish { delay_micros, timer, untracked, largest_untracked } => {
                 let end = FrameEnd {
                     cause: if timer { LossCause::Timer } else { LossCause::Ack },
                     ack_delay: delay_micros.map(|micros| Duration::from_micros(micros.into())),
-                    ..FrameEnd::default()
+                    untracked_acked: untracked.into(),
+                    largest_untracked: largest_untracked
+                        .map(|micros| now.before(Duration::from_micros(micros.into()))),
                 };
                 path.finish(now, end);
             }

@@ -142,14 +142,17 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         end: &FrameEnd,
         any_ack_eliciting: bool,
     ) -> RttEvent {
-        let sent_at = newest.entry.sent_at();
         let space = newest.entry.space();
         let ack_delay = end.ack_delay.map(|delay| self.rtt.usable_ack_delay(delay, self.handshake_ready));
         // RFC 9002 section 5.1: the largest acknowledged is newly acked, and at least one newly acked packet is
-        // ack-eliciting. A frame whose newest packet is below what was acked before either has a larger one in
-        // it or was overtaken by another; neither is a sample.
-        let is_largest = self.frame.largest_named == Some(newest.number)
-            && self.loss.largest_acked(space).is_none_or(|largest| newest.number > largest);
+        // ack-eliciting. The largest may be an ACK-only packet, which only the stack knows.
+        let untracked = end.largest_untracked.filter(|sent_at| *sent_at >= newest.entry.sent_at());
+        let sent_at = untracked.unwrap_or(newest.entry.sent_at());
+        // A frame whose newest packet is below what was acked before either has a larger one in it or was overtaken
+        // by another; neither is a sample.
+        let is_largest = untracked.is_some()
+            || self.frame.largest_named == Some(newest.number)
+                && self.loss.largest_acked(space).is_none_or(|largest| newest.number > largest);
         let is_sample = is_largest && sent_at <= now && any_ack_eliciting;
         let latest = now.since(sent_at);
         if is_sample {

@@ -113,12 +113,16 @@ pub struct FrameEnd {
     /// How many packets the frame newly acked that the path does not keep: ACK-only ones, and those whose entry is gone.
     /// They may carry ECN marks, which are believed up to the number of packets newly acked.
     pub untracked_acked: u64,
+    /// Send time of the frame's largest acknowledged packet, if the frame newly acks it and the path does not keep it
+    /// (ACK-only). The RTT is then measured from it (RFC 9002 section 5.1). Ignored if it is before the send time of the
+    /// newest packet that the frame newly acks and the path keeps.
+    pub largest_untracked: Option<Instant>,
 }
 
 impl Default for FrameEnd {
     /// An ACK frame, ack delay unknown, all packets that it acked named.
     fn default() -> Self {
-        Self { ack_delay: None, cause: LossCause::Ack, untracked_acked: 0 }
+        Self { ack_delay: None, cause: LossCause::Ack, untracked_acked: 0, largest_untracked: None }
     }
 }
 
