@@ -18,12 +18,10 @@ const MAX_SEGMENTS: u32 = 64;
 pub(crate) struct Segment {
     /// Bytes left of it.
     left: u64,
-    /// `(target - cwnd) / cwnd`.
+    /// `(target - cwnd) / cwnd`; zero if it began in the Reno-friendly region, where the window follows `W_est` alone.
     cubic: Slope,
     /// `alpha_cubic * datagram / cwnd`.
     reno: Slope,
-    /// Whether it began in the Reno-friendly region.
-    reno_friendly: bool,
 }
 
 /// What an ACK is applied with.
@@ -63,9 +61,7 @@ impl Growth {
             // RFC 9438 section 4.3, equation 4.
             stage.w_est = stage.w_est.plus(segment.reno.times(part));
             // Sections 4.4 and 4.5, or the Reno-friendly region; of the two windows the larger one (section 4.2).
-            let cubic =
-                if segment.reno_friendly { state.cwnd } else { state.cwnd.plus(segment.cubic.times(part)) };
-            let wanted = cubic.max(stage.w_est);
+            let wanted = state.cwnd.plus(segment.cubic.times(part)).max(stage.w_est);
             if wanted > limit {
                 state.cwnd = state.cwnd.max(limit);
                 stage.w_est = stage.w_est.min(state.cwnd);
@@ -90,9 +86,12 @@ impl Growth {
         };
         Segment {
             left: (cwnd.whole() / SEGMENTS_PER_WINDOW).max(1),
-            cubic: Slope::new(target.minus(cwnd), cwnd),
+            cubic: if w_cubic < stage.w_est {
+                Slope::default()
+            } else {
+                Slope::new(target.minus(cwnd), cwnd)
+            },
             reno: Slope::new(increase, cwnd),
-            reno_friendly: w_cubic < stage.w_est,
         }
     }
 }

@@ -22,26 +22,22 @@ const QUANTUM_DIVISOR: u64 = 4;
 /// Smoothed RTTs below this are taken as this: clocks of some stacks are that coarse.
 const MIN_RTT: Duration = Duration::from_micros(1);
 
-/// Share of what the path carried that becomes the threshold after a safe retreat: `beta_cubic`, in tenths
-/// (RFC 9959, "Safe Retreat Phase").
-const RETREAT_BETA_TENTHS: u64 = 7;
-
 /// CUBIC with a slow start of choice. See the [crate documentation](crate).
 #[derive(Clone, Copy, Debug)]
 pub struct Cubic<S: SlowStart = HyStartPlusPlus> {
-    settings: Settings,
+    pub(crate) settings: Settings,
     pub(crate) state: State,
     segment: Segment,
     pub(crate) slow_start: S,
     pub(crate) utilisation: Utilisation,
     cut: Option<Cut>,
-    resume: Resume,
+    pub(crate) resume: Resume,
     /// Smoothed RTT of the newest ACK.
     smoothed_rtt: Option<Duration>,
     /// The first RTT sample of the path.
-    first_rtt: Option<Duration>,
+    pub(crate) first_rtt: Option<Duration>,
     /// Time up to which it is settled what counts for the stage: the last ACK, or the end of an idle period.
-    settled_at: Instant,
+    pub(crate) settled_at: Instant,
     /// Since when nothing is in flight.
     idle_since: Option<Instant>,
     congestion_events: u32,
@@ -125,7 +121,7 @@ impl<S: SlowStart> Cubic<S> {
         if let Some(cut) = &mut self.cut {
             cut.change_unit(path.now, &self.settings);
         }
-        self.segment = Segment::default();
+        self.start_segments();
         self.update_outputs();
     }
 
@@ -206,18 +202,13 @@ impl<S: SlowStart> Cubic<S> {
     }
 
     /// A new stage begins: its ACKs are cut into segments anew.
-    fn start_segments(&mut self) {
+    pub(crate) fn start_segments(&mut self) {
         self.segment = Segment::default();
     }
 
     /// A packet sent after the reduction was acked (RFC 9002 section 7.3.2).
     fn leave_recovery(&mut self, now: Instant) {
-        if let Resume::Retreat { pipe } = self.resume {
-            // RFC 9959, "Safe Retreat Phase": the threshold is what the path turned out to carry, times beta.
-            self.resume = Resume::Off;
-            let carried = pipe.min(self.settings.max_window()).saturating_mul(RETREAT_BETA_TENTHS) / 10;
-            self.state.ssthresh = carried.max(self.state.cwnd.whole());
-        }
+        self.end_retreat();
         if self.state.cwnd.whole() < self.state.ssthresh {
             self.state.phase = Phase::SlowStart;
         } else {
@@ -248,17 +239,6 @@ impl<S: SlowStart> Cubic<S> {
         self.cut = Some(Cut::new(SendMark::new(path), self.cut, cause));
         self.congestion_events = self.congestion_events.saturating_add(1);
         self.after_reduction();
-    }
-
-    /// Safe retreat of RFC 9959: half of what the path is known to have carried.
-    fn retreat(&mut self, pipe: u64) {
-        let cwnd = (pipe / 2).min(self.state.cwnd.whole()).max(self.settings.min_window());
-        self.state.cwnd = FineBytes::new(cwnd);
-        self.state.ssthresh = cwnd;
-        self.state.cwnd_prior = cwnd;
-        self.state.w_max = cwnd;
-        self.state.phase = Phase::Recovery;
-        self.resume = Resume::Retreat { pipe };
     }
 
     /// A loss in a period that a CE mark opened: the reduction becomes that of a loss, from the window before.
@@ -314,28 +294,6 @@ impl<S: SlowStart> Cubic<S> {
         if let Some(cut) = &mut self.cut {
             cut.cause = Cause::Final;
         }
-    }
-
-    /// Uses the saved window if the first RTT sample confirms it (RFC 9959).
-    fn try_resume(&mut self, path: &PathState) {
-        let (Resume::Waiting(hint), Some(first_rtt)) = (self.resume, self.first_rtt) else { return };
-        self.resume = Resume::Off;
-        let jump = Resume::jump(&hint, self.settings.resume_jump).min(self.settings.max_window());
-        let usable = self.state.in_initial_slow_start()
-            && Resume::confirms(&hint, first_rtt)
-            && jump > self.state.cwnd.whole();
-        if !usable {
-            return;
-        }
-        self.resume = Resume::begin(path);
-        self.state.ssthresh = hint.cwnd.min(self.settings.max_window());
-        self.state.cwnd = FineBytes::new(jump);
-        self.state.cwnd_prior = self.state.ssthresh;
-        if jump >= self.state.ssthresh {
-            self.state.start_flat_stage(path.now, &self.settings);
-        }
-        self.start_segments();
-        self.settled_at = path.now;
     }
 
     /// Persistent congestion (RFC 9002 section 7.6.2).

@@ -1,11 +1,18 @@
 //! Use of a window saved from an earlier connection (a subset of RFC 9959, see [`Config::resume`](crate::Config)).
 
+use crate::Cubic;
+use crate::bytes::FineBytes;
 use crate::config::ResumeJump;
-use cc_core::{AckEvent, Duration, PathState, ResumeHint, SendMark};
+use crate::state::Phase;
+use cc_core::{AckEvent, Duration, PathState, ResumeHint, SendMark, SlowStart};
 
 /// Largest difference between the first RTT sample and the saved RTT: this part of the sample (picoquic's rule;
 /// stricter than RFC 9959, "Reconnaissance Phase").
 const RTT_TOLERANCE_DIVISOR: u64 = 4;
+
+/// Share of what the path carried that becomes the threshold after a safe retreat: `beta_cubic`, in tenths
+/// (RFC 9959, "Safe Retreat Phase").
+const RETREAT_BETA_TENTHS: u64 = 7;
 
 /// Phases of RFC 9959.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -94,6 +101,50 @@ impl Resume {
             Self::Validating { .. } => Some("validating"),
             Self::Retreat { .. } => Some("safe_retreat"),
             Self::Off | Self::Waiting(_) => None,
+        }
+    }
+}
+
+impl<S: SlowStart> Cubic<S> {
+    /// Uses the saved window if the first RTT sample confirms it (RFC 9959).
+    pub(crate) fn try_resume(&mut self, path: &PathState) {
+        let (Resume::Waiting(hint), Some(first_rtt)) = (self.resume, self.first_rtt) else { return };
+        self.resume = Resume::Off;
+        let jump = Resume::jump(&hint, self.settings.resume_jump).min(self.settings.max_window());
+        let usable = self.state.in_initial_slow_start()
+            && Resume::confirms(&hint, first_rtt)
+            && jump > self.state.cwnd.whole();
+        if !usable {
+            return;
+        }
+        self.resume = Resume::begin(path);
+        self.state.ssthresh = hint.cwnd.min(self.settings.max_window());
+        self.state.cwnd = FineBytes::new(jump);
+        self.state.cwnd_prior = self.state.ssthresh;
+        if jump >= self.state.ssthresh {
+            self.state.start_flat_stage(path.now, &self.settings);
+        }
+        self.start_segments();
+        self.settled_at = path.now;
+    }
+
+    /// Safe retreat of RFC 9959: half of what the path is known to have carried.
+    pub(crate) fn retreat(&mut self, pipe: u64) {
+        let cwnd = (pipe / 2).min(self.state.cwnd.whole()).max(self.settings.min_window());
+        self.state.cwnd = FineBytes::new(cwnd);
+        self.state.ssthresh = cwnd;
+        self.state.cwnd_prior = cwnd;
+        self.state.w_max = cwnd;
+        self.state.phase = Phase::Recovery;
+        self.resume = Resume::Retreat { pipe };
+    }
+
+    /// The recovery period is over: the threshold is what the path turned out to carry, times beta.
+    pub(crate) fn end_retreat(&mut self) {
+        if let Resume::Retreat { pipe } = self.resume {
+            self.resume = Resume::Off;
+            let carried = pipe.min(self.settings.max_window()).saturating_mul(RETREAT_BETA_TENTHS) / 10;
+            self.state.ssthresh = carried.max(self.state.cwnd.whole());
         }
     }
 }

@@ -8,10 +8,12 @@ use cc_core::{Duration, Instant};
 /// "Arbitrarily high" slow-start threshold (RFC 9002 appendix B.3).
 pub(crate) const INFINITE: u64 = u64::MAX;
 
-/// `beta_cubic` = 0.7 (RFC 9438 section 4.6), in hundredths.
-const BETA_LOSS: u64 = 70;
-/// `beta_ecn` = 0.85 for CUBIC (RFC 8511 section 3), in hundredths.
-const BETA_ECN: u64 = 85;
+/// `beta_cubic` = 0.7 (RFC 9438 section 4.6), in thousandths.
+const BETA_LOSS: u64 = 700;
+/// `beta_ecn` = 0.85 for CUBIC (RFC 8511 section 3), in thousandths.
+const BETA_ECN: u64 = 850;
+/// One, in thousandths.
+const ONE: u64 = 1_000;
 
 /// What made the sender reduce its window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -78,13 +80,13 @@ impl State {
         let cwnd = self.cwnd.whole();
         // RFC 9438 section 4.7, before the reduction; the window itself is not reduced further.
         self.w_max = if settings.fast_convergence && cwnd < self.w_max {
-            share(cwnd, beta.saturating_add(100) / 2, beta.saturating_add(100) % 2)
+            share(cwnd, beta.saturating_add(ONE) / 2)
         } else {
             cwnd
         };
         // RFC 9438 section 4.6.
         self.cwnd_prior = cwnd;
-        self.ssthresh = share(cwnd, beta, 0).max(settings.min_window());
+        self.ssthresh = share(cwnd, beta).max(settings.min_window());
         self.cwnd = FineBytes::new(self.ssthresh);
         self.phase = Phase::Recovery;
     }
@@ -141,10 +143,9 @@ impl State {
     }
 }
 
-/// `bytes * (hundredths + half / 2) / 100`, rounded down. `bytes` is at most 2^40.
-fn share(bytes: u64, hundredths: u64, half: u64) -> u64 {
-    let two_hundredths = hundredths.saturating_mul(2).saturating_add(half);
-    bytes.saturating_mul(two_hundredths) / 200
+/// `bytes * thousandths / 1000`, rounded down. `bytes` is at most 2^40.
+const fn share(bytes: u64, thousandths: u64) -> u64 {
+    bytes.saturating_mul(thousandths) / ONE
 }
 
 #[cfg(test)]
