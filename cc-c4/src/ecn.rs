@@ -161,6 +161,9 @@ mod tests {
         assert!(!ecn.add(&marks(5, 0)));
         ecn.update();
         assert_eq!(ecn.alpha(), 0);
+        // Nor do the marks from before, if ECN is used again: 1 of 4 is 256/16.
+        ecn.set_codepoint(EcnCodepoint::Ect1);
+        assert_eq!(updated(ecn, &marks(1, 3)), 16);
     }
 
     #[test]

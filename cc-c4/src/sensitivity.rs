@@ -61,8 +61,9 @@ mod tests {
         assert_eq!(sensitivity(50_000), 0);
         // 950 * 963 / 950 000 = 0.963
         assert_eq!(sensitivity(50_950), 0);
-        // 1 000 * 963 / 950 000 = 1.0136
-        assert_eq!(sensitivity(51_000), 1);
+        // 986 * 963 / 950 000 = 0.9995; 987 * 963 / 950 000 = 1.0005
+        assert_eq!(sensitivity(50_986), 0);
+        assert_eq!(sensitivity(50_987), 1);
         // 475 000 * 963 / 950 000 = 481.5
         assert_eq!(sensitivity(525_000), 481);
         // 949 999 * 963 / 950 000 = 962.998
