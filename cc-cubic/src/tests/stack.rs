@@ -281,6 +281,11 @@ impl<S: SlowStart> Stack<S> {
                     );
                 }
                 Part::Acks if !acked.is_empty() => {
+                    // As `Path` does: after the losses, before the acks.
+                    for packet in &spurious {
+                        let (number, sent_at, bytes) = (packet.number, packet.sent_at, packet.bytes);
+                        self.cc.on_spurious_loss(&path, &SpuriousLoss::Packet { number, sent_at, bytes });
+                    }
                     self.cc.on_ack(
                         &path,
                         &AckEvent {
@@ -296,11 +301,6 @@ impl<S: SlowStart> Stack<S> {
                 }
                 _ => {}
             }
-        }
-        for packet in spurious {
-            let lost =
-                SpuriousLoss::Packet { number: packet.number, sent_at: packet.sent_at, bytes: packet.bytes };
-            self.cc.on_spurious_loss(&path, &lost);
         }
         self.peak = self.in_flight();
     }
