@@ -15,8 +15,9 @@ fn a_loss_that_was_none_is_undone() {
     stack.send(0, 10);
     stack.frame(100, losing([3]));
     assert_eq!(stack.cc.cwnd(), 8_400);
+    // Back to 12000, and 1200 for the packet itself, acked in slow start.
     stack.ack(120, 3..=3);
-    assert_eq!(stack.cc.cwnd(), 12_000);
+    assert_eq!(stack.cc.cwnd(), 13_200);
     assert_eq!(stack.cc.ssthresh(), None);
     assert_eq!(stack.cc.w_max(), 0);
     assert_eq!(stack.cc.snapshot().phase, "slow_start");
@@ -31,8 +32,9 @@ fn all_packets_that_the_period_declared_lost_must_have_arrived() {
     stack.frame(101, losing([3]));
     stack.ack(120, 1..=2);
     assert_eq!(stack.cc.cwnd(), 8_400);
+    // 12000 + 1200 for the packet acked now.
     stack.ack(121, 3..=3);
-    assert_eq!(stack.cc.cwnd(), 12_000);
+    assert_eq!(stack.cc.cwnd(), 13_200);
 }
 
 #[test]
@@ -65,9 +67,10 @@ fn a_packet_of_an_earlier_period_does_not_undo_the_present_one() {
     let twice_reduced = stack.cc.cwnd();
     stack.ack(202, 1..=1);
     assert_eq!(stack.cc.cwnd(), twice_reduced);
-    // The packet of the present period does: back to the window after the first reduction.
+    // The packet of the present period does: back to the window after the first reduction. It was sent after that one,
+    // so it ends its recovery and adds 9/17 * 1200 / 8400 * 1200 = 90.
     stack.ack(203, 12..=12);
-    assert_eq!(stack.cc.cwnd(), 8_400);
+    assert_eq!(stack.cc.cwnd(), 8_490);
 }
 
 #[test]
@@ -75,10 +78,11 @@ fn after_the_undo_a_real_loss_of_the_same_flight_counts() {
     let mut stack = Stack::new();
     stack.send(0, 10);
     stack.frame(100, losing([1]));
+    // 12000 + 1200; then 0.7 * 13200.
     stack.ack(110, 1..=1);
-    assert_eq!(stack.cc.cwnd(), 12_000);
+    assert_eq!(stack.cc.cwnd(), 13_200);
     stack.frame(120, losing([2]));
-    assert_eq!(stack.cc.cwnd(), 8_400);
+    assert_eq!(stack.cc.cwnd(), 9_240);
 }
 
 #[test]
@@ -93,7 +97,8 @@ fn the_stage_goes_on_where_it_was() {
     let lost = stack.next() - 5;
     stack.frame(1_650, losing([lost]));
     assert_eq!(stack.cc.cwnd(), before.cc.cwnd() * 7 / 10);
-    stack.ack(1_660, lost..=lost);
+    let spurious = SpuriousLoss::Packet { number: Some(lost), sent_at: ms(1_650), bytes: 1_200 };
+    stack.cc.on_spurious_loss(&stack.path(ms(1_660)), &spurious);
     assert_eq!(stack.cc.cwnd(), before.cc.cwnd());
     assert_eq!(stack.cc.cwnd_prior(), before.cc.cwnd_prior());
     assert_eq!(stack.cc.ssthresh(), before.cc.ssthresh());
