@@ -7,9 +7,9 @@ use crate::cut::{Cause, CeInPeriod, Cut, Membership};
 use crate::resume::Resume;
 use crate::state::{INFINITE, Phase, Signal, State};
 use cc_core::{
-    AckEvent, CongestionController, Duration, EcnCodepoint, EcnEvent, HyStartPlusPlus, Instant, LossEvent,
-    MtuChange, PathChange, PathState, Rate, ResumeHint, RttEvent, SendMark, SentPacket, SlowStart,
-    SlowStartStep, Snapshot, SpuriousLoss, Utilisation, WindowGrowth,
+    AckEvent, AckedPacket, CongestionController, DiscardReason, Duration, EcnCodepoint, EcnEvent,
+    HyStartPlusPlus, Instant, LossEvent, MtuChange, PathChange, PathState, Rate, ResumeHint, RttEvent,
+    SendMark, SentPacket, SlowStart, SlowStartStep, Snapshot, SpuriousLoss, Utilisation, WindowGrowth,
 };
 
 /// Largest [`send_quantum`](CongestionController::send_quantum) in bytes: what one UDP segmentation offload call
@@ -135,10 +135,23 @@ impl<S: SlowStart> Cubic<S> {
         self.settled_at = self.settled_at.max(to);
     }
 
+    /// Remembers since when nothing is in flight, whatever emptied the flight: acks, losses or discarded packets.
+    fn note_idle(&mut self, path: &PathState) {
+        if path.bytes_in_flight == 0 {
+            self.idle_since = self.idle_since.or(Some(path.now));
+        }
+    }
+
+    /// Idle time, if there was any, ended at `at`.
     fn end_idle(&mut self, at: Instant) {
         if let Some(idle_since) = self.idle_since.take() {
             self.skip_time_until(idle_since, at);
         }
+    }
+
+    /// Whether the packet shows that sending had begun again when it was sent: not if it is a late one from before.
+    fn ends_idle(&self, packet: &AckedPacket) -> bool {
+        !packet.was_lost && self.idle_since.is_none_or(|since| packet.sent_at >= since)
     }
 
     fn take_rtt(&mut self, path: &PathState) {
@@ -335,7 +348,9 @@ impl<S: SlowStart> CongestionController for Cubic<S> {
             if !self.cut.is_some_and(|cut| cut.covers(packet.number, packet.sent_at)) {
                 fresh = fresh.saturating_add(packet.bytes);
             }
-            oldest_sent_at = oldest_sent_at.min(packet.sent_at);
+            if self.ends_idle(packet) {
+                oldest_sent_at = oldest_sent_at.min(packet.sent_at);
+            }
         }
         if acked == 0 {
             return;
@@ -355,9 +370,7 @@ impl<S: SlowStart> CongestionController for Cubic<S> {
             self.grow(path, ack, fresh, utilised && !held);
         }
         self.settled_at = path.now;
-        if path.bytes_in_flight == 0 {
-            self.idle_since = Some(path.now);
-        }
+        self.note_idle(path);
         self.update_outputs();
     }
 
@@ -388,6 +401,7 @@ impl<S: SlowStart> CongestionController for Cubic<S> {
         if loss.persistent_congestion && !collapsed && (new > 0 || in_period > 0) {
             self.collapse();
         }
+        self.note_idle(path);
         self.update_outputs();
     }
 
@@ -440,9 +454,17 @@ impl<S: SlowStart> CongestionController for Cubic<S> {
         self.utilisation.on_app_limited(path.now);
     }
 
-    fn on_idle_restart(&mut self, path: &PathState, _idle: Duration) {
+    fn on_idle_restart(&mut self, path: &PathState, idle: Duration) {
         self.follow_mtu(path);
+        // The stack's word counts beside what events told: it may not report what it discards.
+        let since = path.now.before(idle);
+        self.idle_since = Some(self.idle_since.map_or(since, |known| known.min(since)));
         self.end_idle(path.now);
+    }
+
+    fn on_discarded(&mut self, path: &PathState, _bytes: u64, _reason: DiscardReason) {
+        self.follow_mtu(path);
+        self.note_idle(path);
     }
 
     fn on_spurious_loss(&mut self, path: &PathState, spurious: &SpuriousLoss) {

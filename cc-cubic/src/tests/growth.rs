@@ -4,7 +4,8 @@ use super::stack::{Frame, MSS, Stack, ms};
 use crate::{Config, Cubic, MAX_WINDOW};
 use approx::assert_relative_eq;
 use cc_core::{
-    AckEvent, AckedPacket, CongestionController, Duration, Instant, PathRtt, PathState, SendLimit,
+    AckEvent, AckedPacket, CongestionController, DiscardReason, Duration, Instant, PathRtt, PathState,
+    SendLimit, SentPacket,
 };
 use std::vec;
 use std::vec::Vec;
@@ -278,6 +279,98 @@ fn an_idle_period_ends_with_the_first_packet_sent_not_with_the_first_acked() {
     stack.ack(106_210, second);
     // Nothing was in flight from 1 s to 1.01 s and from 1.11 s to 101.11 s.
     assert_eq!(stack.cc.epoch().unwrap().since(epoch), Duration::from_millis(100_010));
+}
+
+/// What takes the last packet out of the flight.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Emptied {
+    Acked,
+    /// A lost path MTU probe, or dropped keys.
+    Discarded(DiscardReason),
+    /// Declared lost in the period of a reduction that is over: no congestion event.
+    Lost,
+}
+
+/// A sender in a stage that began at 1201 ms, with one packet left of the flight of the reduction, which leaves the
+/// flight at 1300 ms. The controller, and the first of two packets that were declared lost in that period.
+fn emptied(how: Emptied, reports_sends: bool) -> (Stack, u64) {
+    let mut stack = Stack::in_avoidance(840_000, 100, 1_000);
+    stack.fix_rtt(100);
+    stack.reports_sends = reports_sends;
+    let sent = stack.fill(1_000);
+    let (first, left) = (*sent.start(), *sent.end());
+    stack.frame(1_100, Frame { losses: vec![first, first + 1], ..Frame::default() });
+    let probe = stack.send(1_101, 1);
+    let acks = (first + 2..left).chain(probe).collect();
+    stack.frame(1_201, Frame { acks, ..Frame::default() });
+    assert_eq!(stack.cc.epoch(), Some(ms(1_201)));
+    match how {
+        Emptied::Acked => stack.ack(1_300, left..=left),
+        Emptied::Discarded(reason) => stack.discard(1_300, left, reason),
+        Emptied::Lost => stack.frame(1_300, Frame { losses: vec![left], ..Frame::default() }),
+    }
+    assert_eq!(stack.in_flight(), 0);
+    (stack, first)
+}
+
+const EMPTIED: [Emptied; 4] = [
+    Emptied::Acked,
+    Emptied::Discarded(DiscardReason::MtuProbeLost),
+    Emptied::Discarded(DiscardReason::KeysDiscarded),
+    Emptied::Lost,
+];
+
+#[test]
+fn idle_time_does_not_count_whatever_emptied_the_flight() {
+    // F2, RFC 9438 section 5.8: nothing in flight from 1.3 s to 101.3 s. The epoch moves from 1.201 s to 101.201 s, and
+    // one window later the window is that of a sender that went on at once.
+    for how in EMPTIED {
+        for (reports_sends, announces) in [(true, true), (true, false), (false, true), (false, false)] {
+            let (mut stack, _) = emptied(how, reports_sends);
+            let mut busy = stack.clone();
+            busy.fill(1_300);
+            busy.greedy_round(1_400, 90, 1);
+            if announces {
+                stack.cc.on_idle_restart(&stack.path(ms(101_300)), Duration::from_secs(100));
+            }
+            stack.fill(101_300);
+            stack.greedy_round(101_400, 90, 1);
+            let case = (how, reports_sends, announces);
+            assert_eq!(stack.cc.epoch(), Some(ms(101_201)), "{case:?}");
+            assert_eq!(stack.cc.cwnd(), busy.cc.cwnd(), "{case:?}");
+        }
+    }
+}
+
+#[test]
+fn late_acks_while_idle_neither_end_the_idle_time_nor_count_it() {
+    // Idle from 1.3 s to 101.3 s; at 51.3 s a packet declared lost long ago is acked (one of two, so that nothing is
+    // undone). Marked as late or not, sends reported or not.
+    for how in EMPTIED {
+        for (reports_sends, flags_late) in [(true, true), (true, false), (false, true), (false, false)] {
+            let (mut stack, lost) = emptied(how, reports_sends);
+            stack.flags_late = flags_late;
+            stack.ack(51_300, lost..=lost);
+            stack.fill(101_300);
+            stack.greedy_round(101_400, 90, 1);
+            let case = (how, reports_sends, flags_late);
+            assert_eq!(stack.cc.epoch(), Some(ms(101_201)), "{case:?}");
+        }
+    }
+}
+
+#[test]
+fn idle_time_that_only_the_stack_knows_of_does_not_count() {
+    // The flight is emptied without a word at 1.3 s: the stack's idle time of 100 s says so at 101.3 s. An absurd one
+    // reaches back to the last ack at 1.201 s at most: the epoch is then the restart itself.
+    for (idle, epoch) in [(Duration::from_secs(100), ms(101_201)), (Duration::MAX, ms(101_300))] {
+        let mut cubic = Stack::in_avoidance(840_000, 100, 1_201).cc;
+        assert_eq!(cubic.epoch(), Some(ms(1_201)));
+        let path = PathState { now: ms(1_201), bytes_in_flight: MSS, ..PathState::default() };
+        cubic.on_packet_sent(&path, &SentPacket { in_flight: true, ..SentPacket::default() });
+        cubic.on_idle_restart(&PathState { now: ms(101_300), bytes_in_flight: 0, ..path }, idle);
+        assert_eq!(cubic.epoch(), Some(epoch), "{idle:?}");
+    }
 }
 
 #[test]

@@ -2,8 +2,9 @@
 
 use crate::{Config, Cubic};
 use cc_core::{
-    AckEvent, AckedPacket, CongestionController, Duration, EcnEvent, HyStartPlusPlus, Instant, LossCause,
-    LossEvent, LostPacket, PathRtt, PathState, RttEvent, SendLimit, SentPacket, SlowStart, SpuriousLoss,
+    AckEvent, AckedPacket, CongestionController, DiscardReason, Duration, EcnEvent, HyStartPlusPlus, Instant,
+    LossCause, LossEvent, LostPacket, PathRtt, PathState, RttEvent, SendLimit, SentPacket, SlowStart,
+    SpuriousLoss,
 };
 use std::ops::RangeInclusive;
 use std::vec::Vec;
@@ -15,6 +16,7 @@ enum Fate {
     InFlight,
     Acked,
     Lost,
+    Discarded,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +60,8 @@ pub(crate) struct Stack<S: SlowStart = HyStartPlusPlus> {
     pub(crate) knows_numbers: bool,
     /// Whether the controller is told of sends.
     pub(crate) reports_sends: bool,
+    /// Whether acked packets that had been declared lost are marked so.
+    pub(crate) flags_late: bool,
     pub(crate) limited_by: SendLimit,
     pub(crate) app_limited_at: Option<Instant>,
     pub(crate) datagram: u64,
@@ -69,7 +73,7 @@ pub(crate) struct Stack<S: SlowStart = HyStartPlusPlus> {
     newest_data: Option<Instant>,
     peak: u64,
     /// Bytes in each [`Fate`].
-    sums: [u64; 3],
+    sums: [u64; 4],
     /// Index of the oldest packet in flight, or of a packet before it.
     oldest: usize,
 }
@@ -109,6 +113,7 @@ impl<S: SlowStart> Stack<S> {
             cc,
             knows_numbers: true,
             reports_sends: true,
+            flags_late: true,
             limited_by: SendLimit::Cwnd,
             app_limited_at: None,
             datagram,
@@ -117,7 +122,7 @@ impl<S: SlowStart> Stack<S> {
             packets: Vec::new(),
             newest_data: None,
             peak: 0,
-            sums: [0; 3],
+            sums: [0; 4],
             oldest: 0,
         }
     }
@@ -221,7 +226,7 @@ impl<S: SlowStart> Stack<S> {
                     sent_at: packet.at,
                     bytes: packet.bytes,
                     packets: Some(1),
-                    was_lost: packet.fate == Fate::Lost,
+                    was_lost: self.flags_late && packet.fate == Fate::Lost,
                     ..AckedPacket::default()
                 }
             })
@@ -303,6 +308,14 @@ impl<S: SlowStart> Stack<S> {
             }
         }
         self.peak = self.in_flight();
+    }
+
+    /// The packet leaves the network without being acked or lost.
+    pub(crate) fn discard(&mut self, at_ms: u64, number: u64, reason: DiscardReason) {
+        let prior_bytes_in_flight = self.in_flight();
+        self.set_fate(number, Fate::Discarded);
+        let path = PathState { prior_bytes_in_flight, ..self.path(ms(at_ms)) };
+        self.cc.on_discarded(&path, prior_bytes_in_flight - path.bytes_in_flight, reason);
     }
 
     /// From now on every RTT is `rtt_ms`.
