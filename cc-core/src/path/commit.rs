@@ -2,6 +2,7 @@
 
 use super::entry::{Entry, State};
 use super::loss::SPACES;
+use super::marks::Cursor;
 use super::{FrameEnd, FrameReport, Path};
 use crate::{
     AckEvent, AckedPacket, CongestionController, EcnEvent, Instant, LossEvent, LostPacket, PathState,
@@ -23,17 +24,7 @@ struct Tally {
     lost_span: Option<(u64, u64)>,
 }
 
-/// What the marks of a frame say before losses are looked for.
-#[derive(Clone, Copy, Default)]
-struct Survey {
-    /// The highest-numbered packet newly acked and never declared lost.
-    newest: Option<NewestAcked>,
-    /// Highest number newly acked of each space.
-    largest: [Option<u64>; SPACES.len()],
-    /// Whether a newly acked packet was ack-eliciting.
-    any_ack_eliciting: bool,
-}
-
+/// The highest-numbered packet newly acked by a frame and never declared lost.
 #[derive(Clone, Copy)]
 struct NewestAcked {
     number: u64,
@@ -48,29 +39,28 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
     /// With loss detection by the path, a frame that newly acked something also declares losses, in the spaces of the
     /// packets that it acked.
     pub fn finish(&mut self, now: Instant, end: FrameEnd) -> FrameReport {
-        let Some(marked) = self.frame.span else {
+        if self.frame.marks.is_empty() {
             self.note_ecn_acked(end.untracked_acked);
             self.frame.clear();
             return FrameReport::default();
-        };
+        }
         let prior_bytes_in_flight = self.bytes_in_flight;
         let prior_lost = self.rate.lost();
 
-        let survey = self.survey(marked);
-        let newest = survey.newest;
-        let rtt = newest.map(|newest| self.take_rtt(now, &newest, &end, survey.any_ack_eliciting));
+        let newest = self.newest_acked();
+        let rtt = newest.map(|newest| self.take_rtt(now, &newest, &end));
         // RFC 9002 appendix A.7: losses of the spaces in which something was newly acked.
-        for (space, largest) in SPACES.into_iter().zip(survey.largest) {
+        for (space, largest) in SPACES.into_iter().zip(self.frame.largest_acked) {
             if let Some(largest) = largest {
                 self.loss.on_acked(space, largest);
                 self.detect_losses(now, space);
             }
         }
-        let span = self.frame.span.unwrap_or(marked);
-        let tally = self.tally(now, span);
-        let check = self.persistence_check();
-        let persistent_congestion =
-            tally.lost_span.is_some_and(|lost| self.persistence.on_lost(&self.ring, check, lost));
+        let tally = self.tally(now);
+        let persistent_congestion = tally.lost_span.is_some_and(|lost| {
+            let check = PersistentCongestion::new(&self.rtt, self.first_sample_at);
+            self.persistence.on_lost(&self.ring, check, lost)
+        });
         if persistent_congestion {
             self.rtt.restart_min(rtt.is_some_and(|rtt| rtt.is_sample));
         }
@@ -92,10 +82,10 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         }
         self.deliver_losses(&mut state, &tally, &end, persistent_congestion);
         if tally.late_packets > 0 {
-            self.deliver_spurious(&state, span);
+            self.deliver_spurious(&state);
         }
         if tally.acked_packets.saturating_add(tally.late_packets) > 0 {
-            self.deliver_acks(&state, span, &tally, rate_sample);
+            self.deliver_acks(&state, &tally, rate_sample);
             self.max_bytes_in_flight = self.bytes_in_flight;
         }
 
@@ -116,32 +106,13 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         }
     }
 
-    fn survey(&self, (low, high): (u64, u64)) -> Survey {
-        let mut survey = Survey::default();
-        for number in low..=high {
-            let Some(entry) = self.ring.get(number).filter(|entry| entry.state() == State::MarkedAcked)
-            else {
-                continue;
-            };
-            survey.newest = Some(NewestAcked { number, entry: *entry });
-            survey.any_ack_eliciting |= entry.ack_eliciting();
-            for (space, largest) in SPACES.into_iter().zip(&mut survey.largest) {
-                if space == entry.space() {
-                    *largest = Some(number);
-                }
-            }
-        }
-        survey
+    fn newest_acked(&self) -> Option<NewestAcked> {
+        let number = self.frame.largest_acked.into_iter().flatten().max()?;
+        Some(NewestAcked { number, entry: *self.ring.get(number)? })
     }
 
     /// Measures the RTT of the frame, and updates the estimator if it is a sample.
-    fn take_rtt(
-        &mut self,
-        now: Instant,
-        newest: &NewestAcked,
-        end: &FrameEnd,
-        any_ack_eliciting: bool,
-    ) -> RttEvent {
+    fn take_rtt(&mut self, now: Instant, newest: &NewestAcked, end: &FrameEnd) -> RttEvent {
         let space = newest.entry.space();
         let ack_delay = end.ack_delay.map(|delay| self.rtt.usable_ack_delay(delay, self.handshake_ready));
         // RFC 9002 section 5.1: the largest acknowledged is newly acked, and at least one newly acked packet is
@@ -153,7 +124,7 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         let is_largest = untracked.is_some()
             || self.frame.largest_named == Some(newest.number)
                 && self.loss.largest_acked(space).is_none_or(|largest| newest.number > largest);
-        let is_sample = is_largest && sent_at <= now && any_ack_eliciting;
+        let is_sample = is_largest && sent_at <= now && self.frame.any_ack_eliciting;
         let latest = now.since(sent_at);
         if is_sample {
             self.rtt.update(latest, ack_delay.unwrap_or_default(), self.handshake_ready);
@@ -164,10 +135,10 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
     }
 
     /// Adds up the marks and feeds the rate sampler.
-    fn tally(&mut self, now: Instant, (low, high): (u64, u64)) -> Tally {
+    fn tally(&mut self, now: Instant) -> Tally {
         let mut tally = Tally::default();
-        let check = self.persistence_check();
-        for number in low..=high {
+        let mut cursor = Cursor::default();
+        while let Some(number) = self.frame.marks.next(&mut cursor) {
             let Some(entry) = self.ring.get(number) else { continue };
             let bytes = entry.bytes();
             let was_lost = match entry.state() {
@@ -198,13 +169,12 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
             if was_lost {
                 self.loss.on_acked(entry.space(), number);
             }
-            self.persistence.on_acked(&self.ring, &check, number);
+            if self.persistence.contains(number) {
+                let check = PersistentCongestion::new(&self.rtt, self.first_sample_at);
+                self.persistence.on_acked(&self.ring, &check, number);
+            }
         }
         tally
-    }
-
-    fn persistence_check(&self) -> PersistentCongestion {
-        PersistentCongestion::new(&self.rtt, self.first_sample_at)
     }
 
     /// The marks that came with the frame may be on any packet that it newly acked, late and ACK-only ones too.
@@ -236,9 +206,10 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         end: &FrameEnd,
         persistent_congestion: bool,
     ) {
-        let Some((low, high)) = tally.lost_span else { return };
+        let Some((_, highest)) = tally.lost_span else { return };
         let mut chunk: Vec<LostPacket, CHUNK> = Vec::new();
-        for number in low..=high {
+        let mut cursor = Cursor::default();
+        while let Some(number) = self.frame.marks.next(&mut cursor) {
             // Looked up before the states change, in ascending order: a packet lost just now counts as lost.
             let starts_run = self.ring.lost_before(number).map(|lost| !lost);
             let Some(entry) = self.ring.get_mut(number) else { continue };
@@ -256,7 +227,7 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
             };
             // The chunk was emptied when it became full.
             let _ = chunk.push(packet);
-            let last = number == high;
+            let last = number == highest;
             if last || chunk.is_full() {
                 let loss = LossEvent { packets: &chunk, last, persistent_congestion, cause: Some(end.cause) };
                 self.controller.on_loss(state, &loss);
@@ -268,8 +239,9 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         }
     }
 
-    fn deliver_spurious(&mut self, state: &PathState, (low, high): (u64, u64)) {
-        for number in low..=high {
+    fn deliver_spurious(&mut self, state: &PathState) {
+        let mut cursor = Cursor::default();
+        while let Some(number) = self.frame.marks.next(&mut cursor) {
             let Some(entry) = self.ring.get(number) else { continue };
             if entry.state() == State::MarkedLate {
                 let spurious = SpuriousLoss::Packet {
@@ -282,16 +254,11 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         }
     }
 
-    fn deliver_acks(
-        &mut self,
-        state: &PathState,
-        (low, high): (u64, u64),
-        tally: &Tally,
-        rate_sample: Option<RateSample>,
-    ) {
+    fn deliver_acks(&mut self, state: &PathState, tally: &Tally, rate_sample: Option<RateSample>) {
         let mut left = tally.acked_packets.saturating_add(tally.late_packets);
         let mut chunk: Vec<AckedPacket, CHUNK> = Vec::new();
-        for number in low..=high {
+        let mut cursor = Cursor::default();
+        while let Some(number) = self.frame.marks.next(&mut cursor) {
             let Some(entry) = self.ring.get_mut(number) else { continue };
             let was_lost = match entry.state() {
                 State::MarkedAcked => false,

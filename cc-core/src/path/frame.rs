@@ -1,6 +1,8 @@
 //! Collecting the parts of one frame: marks in the ring, in any order.
 
-use super::entry::State;
+use super::entry::{Entry, State};
+use super::loss::SPACES;
+use super::marks::Marks;
 use super::received::ReceiveTimes;
 use super::{EcnCounts, Path};
 use crate::{CongestionController, PeerInstant};
@@ -8,10 +10,14 @@ use crate::{CongestionController, PeerInstant};
 /// What was collected since the last frame, beside the marks in the ring.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Frame {
-    /// Lowest and highest number marked.
-    pub(super) span: Option<(u64, u64)>,
+    /// The numbers marked.
+    pub(super) marks: Marks,
     /// Highest number named by an ack, marked or not.
     pub(super) largest_named: Option<u64>,
+    /// Highest number newly acked of each of [`SPACES`], that had not been declared lost.
+    pub(super) largest_acked: [Option<u64>; SPACES.len()],
+    /// Whether one of the packets newly acked was ack-eliciting.
+    pub(super) any_ack_eliciting: bool,
     /// ECN increases that no `on_ecn` has carried yet; they outlive a frame that newly acks nothing in flight.
     pub(super) ecn: Option<EcnCounts>,
     /// Packets newly acked since `ecn` is there.
@@ -21,21 +27,34 @@ pub(super) struct Frame {
 
 impl Frame {
     pub(super) const fn new() -> Self {
-        Self { span: None, largest_named: None, ecn: None, ecn_acked: 0, received: ReceiveTimes::new() }
+        Self {
+            marks: Marks::new(),
+            largest_named: None,
+            largest_acked: [None; SPACES.len()],
+            any_ack_eliciting: false,
+            ecn: None,
+            ecn_acked: 0,
+            received: ReceiveTimes::new(),
+        }
+    }
+
+    /// A packet in flight is newly acked; that is not taken back before the frame is over.
+    fn note_acked(&mut self, number: u64, entry: &Entry) {
+        for (space, largest) in SPACES.into_iter().zip(&mut self.largest_acked) {
+            if space == entry.space() {
+                *largest = Some(number).max(*largest);
+            }
+        }
+        self.any_ack_eliciting |= entry.ack_eliciting();
     }
 
     /// The frame is over. ECN increases that were not delivered are kept.
     pub(super) fn clear(&mut self) {
-        self.span = None;
+        self.marks.clear();
         self.largest_named = None;
+        self.largest_acked = [None; SPACES.len()];
+        self.any_ack_eliciting = false;
         self.received.clear();
-    }
-
-    pub(super) fn widen(&mut self, number: u64) {
-        self.span = Some(match self.span {
-            None => (number, number),
-            Some((low, high)) => (low.min(number), high.max(number)),
-        });
     }
 }
 
@@ -53,12 +72,15 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         let Some(entry) = self.ring.get_mut(number) else { return };
         match entry.state() {
             // An ack wins over a loss in the same frame.
-            State::Outstanding | State::MarkedLost => entry.set_state(State::MarkedAcked),
+            State::Outstanding | State::MarkedLost => {
+                entry.set_state(State::MarkedAcked);
+                self.frame.note_acked(number, entry);
+            }
             State::Lost => entry.set_state(State::MarkedLate),
             State::MarkedAcked | State::MarkedLate => {}
             State::Acked | State::Discarded => return,
         }
-        self.frame.widen(number);
+        self.frame.marks.insert(number);
         if let Some(at) = received_at {
             self.frame.received.insert(number, at);
         }
@@ -70,7 +92,7 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         let Some(entry) = self.ring.get_mut(number) else { return };
         if entry.state() == State::Outstanding {
             entry.set_state(State::MarkedLost);
-            self.frame.widen(number);
+            self.frame.marks.insert(number);
         }
     }
 

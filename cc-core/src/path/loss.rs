@@ -22,6 +22,8 @@ pub(super) struct LossDetector {
 struct SpaceState {
     largest_acked: Option<u64>,
     deadline: Option<Instant>,
+    /// No packet of the space below this number is in flight.
+    lowest: u64,
 }
 
 impl LossDetector {
@@ -55,6 +57,10 @@ impl LossDetector {
 
     /// `DetectAndRemoveLostPackets` (RFC 9002 appendix A.10): calls `lost` with each packet of the space that
     /// is lost now, and sets the deadline for those that are not yet.
+    ///
+    /// Looks at the packets, of all spaces, between the oldest of the space that is in flight and its largest acked. With
+    /// the packet threshold of RFC 9002 no more than two of the space stay in flight below the largest acked, so that
+    /// each packet is looked at a few times.
     pub(super) fn detect<const N: usize>(
         &mut self,
         ring: &mut Ring<N>,
@@ -69,8 +75,10 @@ impl LossDetector {
         let Some(largest) = state.largest_acked else { return };
         let delay = thresholds.delay(rtt);
         let mut sent_after: u32 = 0;
+        let lowest = state.lowest.max(ring.unsettled());
+        state.lowest = largest.max(lowest);
         // Downwards, counting packets of the space between each packet and the largest acked.
-        for number in (ring.unsettled()..largest).rev() {
+        for number in (lowest..largest).rev() {
             let Some(entry) = ring.get_mut(number) else { break };
             if entry.space() != space {
                 continue;
@@ -84,6 +92,7 @@ impl LossDetector {
                 entry.set_state(State::MarkedLost);
                 lost(number);
             } else {
+                state.lowest = number;
                 state.deadline = Some(state.deadline.map_or(due, |deadline| deadline.min(due)));
             }
         }
@@ -136,7 +145,7 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
 
     pub(super) fn detect_losses(&mut self, now: Instant, space: PacketSpace) {
         let Self { loss, ring, rtt, frame, .. } = self;
-        loss.detect(ring, rtt, now, space, |number| frame.widen(number));
+        loss.detect(ring, rtt, now, space, |number| frame.marks.insert(number));
     }
 
     /// A packet in flight that is neither acked nor lost nor marked by the frame that is being collected.

@@ -10,6 +10,7 @@ mod config;
 mod entry;
 mod frame;
 mod loss;
+mod marks;
 mod persistent;
 mod received;
 mod ring;
@@ -46,6 +47,19 @@ use ring::Ring;
 /// `Path` is as large as its ring (1 MiB at `N` = 32 768) and is built by value. `Box::new(Path::new(..))` needs
 /// twice its size on the stack; `Box::write(Box::new_uninit(), Path::new(..))` needs it once if the build is
 /// optimised at least at level 1, and nothing in a release build.
+///
+/// # Work
+///
+/// Sending, polling and each part of a frame take a time that does not depend on `N`. [`Path::finish`] looks at the
+/// packets that the frame marked, a few times each; where they lie in more than 16 runs of consecutive numbers, also at
+/// packets between runs, the smallest gaps first. Besides:
+///
+/// - loss detection looks at what lies between the oldest packet in flight of the spaces acked and their largest acked.
+///   With the packet threshold of RFC 9002 a packet is looked at a few times in its life; with a very large one it may be
+///   the flight on each ACK;
+/// - a frame with losses looks at what lies between the lowest and the highest number lost, and at up to 64 packets around
+///   them, for persistent congestion;
+/// - [`Path::outstanding`] and [`Path::discard_space`] walk the ring.
 ///
 /// # Clock
 ///

@@ -81,6 +81,11 @@ impl Stretch {
 }
 
 impl Persistence {
+    /// Whether an ack of the packet would cut a stretch.
+    pub(super) fn contains(&self, number: u64) -> bool {
+        self.stretches.iter().flatten().any(|stretch| stretch.contains(number))
+    }
+
     /// A packet of any space was acked: what was lost before it and what after it are no one period (RFC 9002 section
     /// 7.6.2), whether the ack came before, with or after the losses.
     ///

@@ -1,0 +1,194 @@
+//! Which numbers the frame that is being collected has marked: a few ranges.
+
+use heapless::Vec;
+
+/// Ranges kept. What is marked between two of them costs nothing; where there are more, the smallest gap is closed, and
+/// the numbers in it are looked at as well.
+const RANGES: usize = 16;
+
+/// A set of numbers, as ascending ranges with a gap between each two. It may come to hold numbers that were never put
+/// in, so that the state of each packet has the last word.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Marks {
+    ranges: Vec<Range, RANGES>,
+}
+
+/// How far a walk over the numbers has come. It borrows nothing, so that the walk may change the path.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Cursor {
+    index: usize,
+    next: u64,
+}
+
+/// First and last number.
+type Range = (u64, u64);
+
+impl Marks {
+    pub(super) const fn new() -> Self {
+        Self { ranges: Vec::new() }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.ranges.clear();
+    }
+
+    /// The number behind those that the cursor has seen; ascending.
+    pub(super) fn next(&self, cursor: &mut Cursor) -> Option<u64> {
+        let &(first, last) = self.ranges.get(cursor.index)?;
+        let number = cursor.next.max(first);
+        if number >= last {
+            cursor.index = cursor.index.saturating_add(1);
+        }
+        cursor.next = number.saturating_add(1);
+        Some(number)
+    }
+
+    /// Puts a number in.
+    pub(super) fn insert(&mut self, number: u64) {
+        let index = self.ranges.partition_point(|&(_, last)| last < number);
+        if self.ranges.get(index).is_some_and(|&(first, _)| first <= number) {
+            return;
+        }
+        let below = self.gap(index, number);
+        let above = self.ranges.get(index).map(|&(first, _)| first.saturating_sub(number));
+        if self.ranges.is_full() && below != Some(1) && above != Some(1) {
+            self.make_room(index, number, below, above);
+            return;
+        }
+        match (below, above) {
+            (Some(1), Some(1)) => self.close(index),
+            (Some(1), _) => self.extend_up(index, number),
+            (_, Some(1)) => self.extend_down(index, number),
+            // There is room, and `index` is at most the length.
+            _ => drop(self.ranges.insert(index, (number, number))),
+        }
+    }
+
+    /// No range is left for a number that touches none: closes the smallest gap that there would be.
+    fn make_room(&mut self, index: usize, number: u64, below: Option<u64>, above: Option<u64>) {
+        let inner = (1..self.ranges.len())
+            .filter_map(|at| Some((self.gap(at, self.ranges.get(at)?.0)?, at)))
+            .min_by_key(|&(gap, _)| gap);
+        let nearest = below.unwrap_or(u64::MAX).min(above.unwrap_or(u64::MAX));
+        match inner {
+            Some((gap, at)) if gap < nearest => {
+                self.close(at);
+                // There is room now: the number touches no range, so it comes back here no more.
+                self.insert(number);
+            }
+            _ if below == Some(nearest) => self.extend_up(index, number),
+            _ => self.extend_down(index, number),
+        }
+    }
+
+    /// Distance of `number` from the range before `index`; 1 if it touches it.
+    fn gap(&self, index: usize, number: u64) -> Option<u64> {
+        let &(_, last) = self.ranges.get(index.checked_sub(1)?)?;
+        Some(number.saturating_sub(last))
+    }
+
+    /// Makes one range of those before and at `index`.
+    fn close(&mut self, index: usize) {
+        if index < self.ranges.len() {
+            let (_, last) = self.ranges.remove(index);
+            self.extend_up(index, last);
+        }
+    }
+
+    fn extend_up(&mut self, index: usize, number: u64) {
+        if let Some((_, last)) = index.checked_sub(1).and_then(|before| self.ranges.get_mut(before)) {
+            *last = number;
+        }
+    }
+
+    fn extend_down(&mut self, index: usize, number: u64) {
+        if let Some((first, _)) = self.ranges.get_mut(index) {
+            *first = number;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate alloc;
+
+    use super::{Cursor, Marks, RANGES, Range};
+    use alloc::vec::Vec;
+    use proptest::prelude::*;
+
+    fn marks(numbers: impl IntoIterator<Item = u64>) -> Marks {
+        let mut marks = Marks::new();
+        numbers.into_iter().for_each(|number| marks.insert(number));
+        marks
+    }
+
+    fn numbers(marks: &Marks) -> Vec<u64> {
+        let mut cursor = Cursor::default();
+        std::iter::from_fn(|| marks.next(&mut cursor)).collect()
+    }
+
+    fn ranges(numbers: impl IntoIterator<Item = u64>) -> Vec<Range> {
+        marks(numbers).ranges.to_vec()
+    }
+
+    #[test]
+    fn neighbours_make_one_range_in_whatever_order_they_come() {
+        assert_eq!(ranges([3, 4, 5]), [(3, 5)]);
+        assert_eq!(ranges([5, 4, 3]), [(3, 5)]);
+        assert_eq!(ranges([3, 5, 4, 4]), [(3, 5)]);
+        assert_eq!(ranges([0, u64::MAX]), [(0, 0), (u64::MAX, u64::MAX)]);
+        assert_eq!(ranges([u64::MAX, u64::MAX - 1, 0, 1]), [(0, 1), (u64::MAX - 1, u64::MAX)]);
+        assert_eq!(ranges([]), []);
+    }
+
+    #[test]
+    fn the_lowest_and_the_highest_are_two_numbers_to_look_at() {
+        let marks = marks([0, 32_767, 1, 32_766]);
+        assert_eq!(numbers(&marks), [0, 1, 32_766, 32_767]);
+        assert_eq!(numbers(&self::marks([0, u64::MAX])), [0, u64::MAX]);
+    }
+
+    #[test]
+    fn where_ranges_run_out_the_smallest_gap_is_closed() {
+        // 16 ranges: 0, 100, ..., 1500. One more number closes a gap of its own, or a smaller one elsewhere.
+        let full = || (0..RANGES as u64).map(|n| 100 * n);
+        let with = |more: &[u64]| ranges(full().chain(more.iter().copied()));
+        assert_eq!(with(&[1_510]).last(), Some(&(1_500, 1_510)));
+        assert_eq!(with(&[1_490]).last(), Some(&(1_490, 1_500)));
+        assert_eq!(with(&[310])[3], (300, 310));
+        // 2000 is 500 away from the next: the first of the gaps of 100 is closed instead.
+        let far = with(&[2_000]);
+        assert_eq!((far.len(), far[0], far[15]), (16, (0, 100), (2_000, 2_000)));
+        // A neighbour needs no room.
+        assert_eq!(with(&[1_501]).last(), Some(&(1_500, 1_501)));
+    }
+
+    proptest! {
+        #[test]
+        fn everything_put_in_is_found_once_ascending_and_nothing_outside(
+            numbers in proptest::collection::vec(prop_oneof![9 => 0..200_u64, 1 => 0..5_000_u64], 0..80),
+        ) {
+            let marks = marks(numbers.iter().copied());
+            let found = self::numbers(&marks);
+            prop_assert!(found.windows(2).all(|pair| pair[0] < pair[1]));
+            prop_assert!(numbers.iter().all(|number| found.contains(number)));
+            prop_assert_eq!(found.first(), numbers.iter().min());
+            prop_assert_eq!(found.last(), numbers.iter().max());
+            prop_assert!(marks.ranges.windows(2).all(|pair| pair[0].1 + 1 < pair[1].0));
+            // As long as there are ranges enough, nothing else is in it.
+            let mut distinct = numbers;
+            distinct.sort_unstable();
+            distinct.dedup();
+            let needed = 1 + distinct.windows(2).filter(|pair| pair[0] + 1 < pair[1]).count();
+            if needed <= RANGES && found.len() != distinct.len() {
+                // Ranges may have run out on the way; not if the numbers came ascending.
+                let ascending = self::numbers(&self::marks(distinct.iter().copied()));
+                prop_assert_eq!(ascending, distinct);
+            }
+        }
+    }
+}
