@@ -3,7 +3,7 @@
 use crate::avoidance::{Growth, Segment};
 use crate::bytes::FineBytes;
 use crate::config::{Config, Settings};
-use crate::cut::{Cause, CeInPeriod, Cut, Membership};
+use crate::cut::{Cause, Cut, Membership};
 use crate::resume::Resume;
 use crate::state::{INFINITE, Phase, Signal, State};
 use cc_core::{
@@ -244,28 +244,33 @@ impl<S: SlowStart> Cubic<S> {
                 other => other,
             };
             self.state.reduce(signal, &self.settings);
-            match signal {
-                Signal::Ce => Cause::Ce { before },
-                Signal::Loss => Cause::Loss { undo: before, lost_bytes, ce: CeInPeriod::None },
-            }
+            Cause::Open { before, lost_bytes, marked: signal == Signal::Ce }
         };
         self.cut = Some(Cut::new(SendMark::new(path), self.cut, cause));
         self.congestion_events = self.congestion_events.saturating_add(1);
         self.after_reduction();
     }
 
-    /// A loss in a period that a CE mark opened: the reduction becomes that of a loss, from the window before.
-    fn deepen(&mut self, path: &PathState, before: State, lost_bytes: u64) {
-        let after_ce = self.state;
-        self.state = before;
-        self.state.reduce(Signal::Loss, &self.settings);
-        if after_ce.phase != Phase::Recovery {
-            self.state.start_stage(path.now, &self.settings);
+    /// Losses of packets that the last reduction covers.
+    fn lose_in_period(&mut self, path: &PathState, bytes: u64) {
+        let Some(Cut { cause: Cause::Open { before, lost_bytes, .. }, .. }) = &mut self.cut else { return };
+        let (before, is_first) = (*before, *lost_bytes == 0);
+        *lost_bytes = lost_bytes.saturating_add(bytes);
+        if is_first {
+            // So far the reduction is that of a mark: it becomes that of a loss.
+            self.state = self.reduced_in_period(path.now, before, Signal::Loss);
+            self.after_reduction();
         }
-        if let Some(cut) = &mut self.cut {
-            cut.cause = Cause::Loss { undo: after_ce, lost_bytes, ce: CeInPeriod::Before };
+    }
+
+    /// What `before` becomes by a signal of the period that the last reduction opened, which may be over.
+    fn reduced_in_period(&self, now: Instant, before: State, signal: Signal) -> State {
+        let mut state = before;
+        state.reduce(signal, &self.settings);
+        if !self.in_recovery() {
+            state.start_stage(now, &self.settings);
         }
-        self.after_reduction();
+        state
     }
 
     fn after_reduction(&mut self) {
@@ -276,37 +281,25 @@ impl<S: SlowStart> Cubic<S> {
     }
 
     /// All losses of the period were spurious (RFC 9438 section 4.9.2).
-    fn undo(&mut self, now: Instant, undo: State, ce: CeInPeriod) {
-        let Some(cut) = self.cut else { return };
-        let still_lower = self.state.cwnd < FineBytes::new(self.state.cwnd_prior);
-        if !still_lower {
-            self.settle_cut();
+    fn undo(&mut self, now: Instant, before: State, marked: bool) {
+        let Some(cut) = &mut self.cut else { return };
+        if self.state.cwnd >= FineBytes::new(self.state.cwnd_prior) {
+            // Section 4.9.2: only a window that is still lower is restored.
+            cut.cause = Cause::Final;
             return;
         }
-        let in_recovery = self.in_recovery();
-        self.state = undo;
-        match ce {
+        let restored = if marked {
+            self.reduced_in_period(now, before, Signal::Ce)
+        } else {
             // Losses of packets sent before the undone reduction are new signals.
-            CeInPeriod::None => self.cut = cut.before(),
-            CeInPeriod::Before => self.settle_cut(),
-            CeInPeriod::After => {
-                self.state.reduce(Signal::Ce, &self.settings);
-                if !in_recovery {
-                    self.state.start_stage(now, &self.settings);
-                }
-                if let Some(cut) = &mut self.cut {
-                    cut.cause = Cause::Ce { before: undo };
-                }
-            }
+            self.cut = cut.before();
+            before
+        };
+        if restored.cwnd > self.state.cwnd {
+            self.state = restored;
         }
         self.start_segments();
         self.rescue = false;
-    }
-
-    fn settle_cut(&mut self) {
-        if let Some(cut) = &mut self.cut {
-            cut.cause = Cause::Final;
-        }
     }
 
     /// Persistent congestion (RFC 9002 section 7.6.2).
@@ -391,11 +384,7 @@ impl<S: SlowStart> CongestionController for Cubic<S> {
         if new > 0 {
             self.reduce(path, Signal::Loss, new);
         } else if in_period > 0 {
-            match self.cut.as_mut().map(|cut| &mut cut.cause) {
-                Some(Cause::Loss { lost_bytes, .. }) => *lost_bytes = lost_bytes.saturating_add(in_period),
-                Some(&mut Cause::Ce { before }) => self.deepen(path, before, in_period),
-                Some(Cause::Persistent | Cause::Final) | None => {}
-            }
+            self.lose_in_period(path, in_period);
         }
         let collapsed = self.cut.is_some_and(|cut| cut.cause == Cause::Persistent);
         if loss.persistent_congestion && !collapsed && (new > 0 || in_period > 0) {
@@ -418,9 +407,8 @@ impl<S: SlowStart> CongestionController for Cubic<S> {
         match membership {
             Membership::New => self.reduce(path, Signal::Ce, 0),
             Membership::InPeriod => {
-                if let Some(Cut { cause: Cause::Loss { ce: ce @ CeInPeriod::None, .. }, .. }) = &mut self.cut
-                {
-                    *ce = CeInPeriod::After;
+                if let Some(Cut { cause: Cause::Open { marked, .. }, .. }) = &mut self.cut {
+                    *marked = true;
                 }
             }
             Membership::Old => {}
@@ -476,18 +464,17 @@ impl<S: SlowStart> CongestionController for Cubic<S> {
                 cut.membership(number, sent_at) == Membership::InPeriod
             }
         };
-        let Cause::Loss { undo, lost_bytes, ce } = &mut cut.cause else { return };
-        if !belongs || !self.settings.undo_spurious {
+        let Cause::Open { before, lost_bytes, marked } = &mut cut.cause else { return };
+        if !belongs || !self.settings.undo_spurious || *lost_bytes == 0 {
             return;
         }
-        match *spurious {
-            SpuriousLoss::All => *lost_bytes = 0,
-            SpuriousLoss::Packet { bytes: 0, .. } => return,
-            SpuriousLoss::Packet { bytes, .. } => *lost_bytes = lost_bytes.saturating_sub(bytes),
-        }
+        *lost_bytes = match *spurious {
+            SpuriousLoss::All => 0,
+            SpuriousLoss::Packet { bytes, .. } => lost_bytes.saturating_sub(bytes),
+        };
         if *lost_bytes == 0 {
-            let (undo, ce) = (*undo, *ce);
-            self.undo(path.now, undo, ce);
+            let (before, marked) = (*before, *marked);
+            self.undo(path.now, before, marked);
         }
         self.update_outputs();
     }

@@ -19,24 +19,20 @@ pub(crate) struct Cut {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Cause {
-    /// A CE mark. A loss among the same packets deepens the reduction, from `before`.
-    Ce { before: State },
-    /// A loss. `undo` is restored when all `lost_bytes` turn out delivered.
-    Loss { undo: State, lost_bytes: u64, ce: CeInPeriod },
+    /// Losses, marks or both, and still open: the reduction is that of a loss while `lost_bytes` is not zero, else that
+    /// of a mark, each measured from `before`; with neither left it is undone.
+    Open {
+        /// The state before the period.
+        before: State,
+        /// Bytes declared lost that have not turned out delivered.
+        lost_bytes: u64,
+        /// Whether a CE mark belongs to the period: its reduction is never undone.
+        marked: bool,
+    },
     /// Persistent congestion: final.
     Persistent,
     /// Nothing can change it any more.
     Final,
-}
-
-/// Whether a CE mark belongs to a period that has a loss.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum CeInPeriod {
-    None,
-    /// It opened the period: the undo state is the window that it left.
-    Before,
-    /// It came after the loss and changed nothing.
-    After,
 }
 
 /// How a packet lies to the last reduction.
@@ -83,19 +79,15 @@ impl Cut {
 
     /// The datagram size changed: the stage that an undo would restore has another unit too.
     pub(crate) fn change_unit(&mut self, now: Instant, settings: &Settings) {
-        match &mut self.cause {
-            Cause::Ce { before } => before.change_unit(now, settings),
-            Cause::Loss { undo, .. } => undo.change_unit(now, settings),
-            Cause::Persistent | Cause::Final => {}
+        if let Cause::Open { before, .. } = &mut self.cause {
+            before.change_unit(now, settings);
         }
     }
 
     /// Time that does not count for a running stage does not count for the one that an undo would restore either.
     pub(crate) fn skip_time(&mut self, span: Duration, now: Instant) {
-        match &mut self.cause {
-            Cause::Ce { before } => before.skip_time(span, now),
-            Cause::Loss { undo, .. } => undo.skip_time(span, now),
-            Cause::Persistent | Cause::Final => {}
+        if let Cause::Open { before, .. } = &mut self.cause {
+            before.skip_time(span, now);
         }
     }
 }

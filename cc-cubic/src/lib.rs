@@ -24,10 +24,11 @@
 //!   that does not grow an unused window; see [`Config::increase_rule`]).
 //! * The minimum window is two datagrams for CE marks too (RFC 9002 section 7.2; RFC 9438 section 4.6 goes down to
 //!   one for TCP).
-//! * A recovery period covers what was sent before it, by packet number where known, else by send time. A loss in
-//!   a period that a CE mark opened deepens the reduction to that of a loss, measured from the window before the
-//!   period. A CE mark in a period that a loss opened changes nothing, unless the loss turns out spurious: then the
-//!   reduction for the mark takes its place.
+//! * A recovery period covers what was sent before it, by packet number where known, else by send time. Losses
+//!   and CE marks of one period give the reduction of a loss, those of marks alone that of a mark, in whatever order
+//!   they come and always measured from the window before the period. So a loss deepens the reduction for a mark; if
+//!   all losses of the period turn out spurious, the reduction for the mark takes the place of theirs (a stage then
+//!   begins anew); and a real loss after that deepens it again.
 //! * Bytes of packets sent before the last reduction never grow the window (RFC 9002 appendix B.5).
 //! * A congestion avoidance stage begins with the ACK that ends the recovery period.
 //! * The increment per ACK is taken at the rate that holds at the start of each 32nd part of a window, so that the

@@ -94,13 +94,25 @@ impl Stack {
     /// A sender in congestion avoidance: the window is `cwnd` after a loss at `cwnd / 0.7`, at time `at_ms` with an
     /// RTT of `rtt_ms`. `cwnd` is a multiple of 8400, so that all windows are whole packets.
     pub(crate) fn in_avoidance(cwnd: u64, rtt_ms: u64, at_ms: u64) -> Self {
+        Self::after_a_loss(&Config::default(), cwnd, rtt_ms, at_ms, MSS)
+    }
+
+    /// The same with a window of exactly `cwnd` bytes and an RTT of 100 ms, at 1000 ms: what ends the recovery is one
+    /// byte, which adds less than one. `W_max` and `cwnd_prior` are `cwnd / 0.7`.
+    pub(crate) fn resting(cwnd: u64, config: &Config) -> Self {
+        let stack = Self::after_a_loss(config, cwnd, 100, 1_000, 1);
+        assert_eq!(stack.cc.cwnd(), cwnd);
+        stack
+    }
+
+    fn after_a_loss(config: &Config, cwnd: u64, rtt_ms: u64, at_ms: u64, probe_bytes: u64) -> Self {
         let before = cwnd / 7 * 10;
-        let mut stack = Self::with(&Config { initial_window: Some(before), ..Config::default() });
+        let mut stack = Self::with(&Config { initial_window: Some(before), ..*config });
         let sent = at_ms - 2 * rtt_ms;
         let flight = stack.fill(sent);
         stack.frame(sent + rtt_ms, Frame { losses: std::vec![*flight.start()], ..Frame::default() });
         assert_eq!(stack.cc.cwnd(), cwnd);
-        let probe = stack.send(sent + rtt_ms + 1, 1);
+        let probe = stack.send_sized(ms(sent + rtt_ms + 1), 1, probe_bytes);
         stack.ack(at_ms, *flight.start() + 1..=*probe.end());
         assert_eq!(stack.cc.snapshot().phase, "congestion_avoidance");
         stack

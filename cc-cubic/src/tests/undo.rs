@@ -108,15 +108,84 @@ fn the_stage_goes_on_where_it_was() {
     assert_eq!(stack.cc.w_est(), before.cc.w_est());
 }
 
+/// Rounds of full windows from `at_ms` on until the window is larger than `cwnd`; the time then.
+fn grow_above(stack: &mut Stack, cwnd: u64, at_ms: u64) -> u64 {
+    let mut now = at_ms;
+    stack.fill(now);
+    while stack.cc.cwnd() <= cwnd {
+        now += 100;
+        stack.greedy_round(now, 90, 1);
+        assert!(now < at_ms + 20_000);
+    }
+    now + 100
+}
+
 #[test]
 fn a_window_that_has_outgrown_cwnd_prior_is_kept() {
-    // Section 4.9.2: only if cwnd < cwnd_prior. At the minimum window the reduction is none: 2400 is 2400.
-    let mut stack = Stack::with(&Config { initial_window: Some(2_400), ..Config::default() });
-    stack.send(0, 2);
+    // Section 4.9.2: only if cwnd < cwnd_prior. 12000 -> 8400, then growth above 12000.
+    let mut stack = Stack::new();
+    stack.send(0, 10);
     stack.frame(100, losing([1]));
-    assert_eq!(stack.cc.cwnd(), 2_400);
-    stack.ack(101, 1..=1);
-    assert_eq!(stack.cc.ssthresh(), Some(2_400));
+    let now = grow_above(&mut stack, 12_000, 101);
+    let (window, w_max) = (stack.cc.cwnd(), stack.cc.w_max());
+    stack.cc.on_spurious_loss(&stack.path(ms(now)), &SpuriousLoss::All);
+    assert_eq!((stack.cc.cwnd(), stack.cc.ssthresh()), (window, Some(8_400)));
+    assert_eq!((stack.cc.w_max(), stack.cc.cwnd_prior()), (w_max, 12_000));
+    assert_eq!(stack.cc.snapshot().phase, "congestion_avoidance");
+}
+
+#[test]
+fn a_mark_and_a_loss_of_one_period_end_the_same_way_in_either_order() {
+    // 84000 in congestion avoidance. Mark 0.85 * 84000 = 71400, loss 0.7 * 84000 = 58800. The loss undone leaves the
+    // reduction for the mark, and a real loss of the period gives that of a loss again: within the recovery or after.
+    for mark_first in [true, false] {
+        for recovered in [false, true] {
+            let mut stack = Stack::resting(84_000, &Config::default());
+            let first = *stack.fill(1_010).start();
+            let mark = Frame { acks: vec![first + 3], ce: 1, ..Frame::default() };
+            if mark_first {
+                stack.frame(1_110, mark);
+                assert_eq!(stack.cc.cwnd(), 71_400);
+                stack.frame(1_111, losing([first]));
+            } else {
+                stack.frame(1_110, losing([first]));
+                assert_eq!(stack.cc.cwnd(), 58_800);
+                stack.frame(1_111, mark);
+            }
+            assert_eq!(stack.cc.cwnd(), 58_800);
+            if recovered {
+                let probe = stack.send_sized(ms(1_112), 1, 1);
+                stack.ack(1_212, probe);
+            }
+            let case = (mark_first, recovered);
+            assert_eq!(stack.cc.in_recovery(), !recovered);
+            let lost = SpuriousLoss::Packet { number: Some(first), sent_at: ms(1_010), bytes: 1_200 };
+            for _ in 0..2 {
+                // The same news twice undoes nothing more.
+                stack.cc.on_spurious_loss(&stack.path(ms(1_220)), &lost);
+                assert_eq!((stack.cc.cwnd(), stack.cc.ssthresh()), (71_400, Some(71_400)), "{case:?}");
+                assert_eq!(stack.cc.in_recovery(), !recovered, "{case:?}");
+            }
+            stack.frame(1_230, losing([first + 1]));
+            assert_eq!((stack.cc.cwnd(), stack.cc.ssthresh()), (58_800, Some(58_800)), "{case:?}");
+            assert_eq!(stack.cc.cwnd_prior(), 84_000);
+            assert_eq!(stack.cc.in_recovery(), !recovered, "{case:?}");
+            assert_eq!(stack.cc.snapshot().congestion_events, 2, "{case:?}");
+        }
+    }
+}
+
+#[test]
+fn an_undo_that_leaves_the_reduction_for_a_mark_lowers_no_window() {
+    // 84000 -> 58800 by loss and mark; grown above 71400 when the loss turns out to be none.
+    let mut stack = Stack::resting(84_000, &Config::default());
+    let first = *stack.fill(1_010).start();
+    stack.frame(1_110, Frame { acks: vec![first + 3], losses: vec![first], ce: 1, ..Frame::default() });
+    let now = grow_above(&mut stack, 71_400, 1_111);
+    let window = stack.cc.cwnd();
+    assert!(window < 84_000);
+    stack.cc.on_spurious_loss(&stack.path(ms(now)), &SpuriousLoss::All);
+    assert_eq!((stack.cc.cwnd(), stack.cc.ssthresh()), (window, Some(58_800)));
 }
 
 #[test]
