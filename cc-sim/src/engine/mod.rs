@@ -209,7 +209,7 @@ impl<'a> Simulation<'a> {
             acks: AckStore::new(&scenario.endpoint),
             server: Server::new(
                 &scenario.endpoint,
-                algorithm.controller(&scenario.endpoint),
+                algorithm,
                 &scenario.transfer,
                 scenario.resume,
                 seeds.next_u64(),

@@ -14,6 +14,8 @@ pub(crate) mod size {
     pub(crate) const HANDSHAKE_ACK: u64 = 53;
     /// Client: end of its flight and the request.
     pub(crate) const CLIENT_FINISHED: u64 = 715;
+    /// Of that, the 1-RTT packet with the request.
+    pub(crate) const REQUEST: u64 = 623;
     /// Client: CONNECTION_CLOSE.
     pub(crate) const CLOSE: u64 = 41;
     /// Server: its answer.

@@ -64,6 +64,15 @@ impl Ranges {
         &self.0
     }
 
+    /// Forgets the numbers below `number`.
+    pub(super) fn forget_below(&mut self, number: u64) {
+        let gone = self.0.partition_point(|range| range.1 < number);
+        self.0.drain(..gone);
+        if let Some(range) = self.0.first_mut() {
+            range.0 = range.0.max(number);
+        }
+    }
+
     /// Forgets all but the `count` highest ranges.
     pub(super) fn keep_highest(&mut self, count: usize) {
         if self.0.len() > count {
@@ -95,6 +104,10 @@ mod tests {
                 assert_eq!(ranges.first_gap(first, first + 19).map(|(start, _)| start), gap);
                 assert_eq!(ranges.max(), model.last().copied());
             }
+            let bound = rng.below(70);
+            ranges.forget_below(bound);
+            let listed: Vec<u64> = ranges.as_slice().iter().flat_map(|&(a, b)| a..=b).collect();
+            assert_eq!(listed, model.range(bound..).copied().collect::<Vec<_>>());
         }
     }
 }

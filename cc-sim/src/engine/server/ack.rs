@@ -10,7 +10,7 @@ impl Server {
         let mut acked_new = false;
         for &(first, last) in frame.ranges.iter().rev() {
             let last = last.min(self.next_number.saturating_sub(1));
-            let mut from = first;
+            let mut from = first.max(self.first_number);
             while let Some((start, end)) = self.acked.first_gap(from, last) {
                 for number in start..=end {
                     acked_new |= self.mark_acked(now, number, counters);
@@ -190,5 +190,6 @@ impl Server {
             self.sent.pop_front();
             self.first_number += 1;
         }
+        self.acked.forget_below(self.first_number);
     }
 }

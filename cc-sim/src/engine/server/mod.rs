@@ -13,10 +13,11 @@ use super::packet::{AckFrame, AckFrequency, Content, Limits, Packet, size};
 use super::ranges::Ranges;
 use super::rng::SplitMix64;
 use super::{Counters, SampleKind};
-use crate::AnyController;
 use crate::scenario::{Endpoint, Resume, Transfer};
+use crate::{Algorithm, AnyController};
 use cc_core::{Duration, FrameEnd, Instant, LossCause, PacketSpace, Path, PathConfig, ResumeHint};
 use std::collections::VecDeque;
+use std::thread::Builder;
 
 /// Packets in flight that the path keeps track of; a run that needs more ends with an error.
 pub(super) const MAX_IN_FLIGHT: usize = 65_536;
@@ -114,21 +115,30 @@ struct Mtu {
     full_losses: u64,
 }
 
-/// Rate at which the client's packets arrive: the largest over a stretch of at least 10 ms.
+/// Rate at which the client's 1-RTT packets arrive: the largest over a stretch of more than a smoothed RTT.
 #[derive(Debug, Default)]
 struct ReturnRate {
-    since: u64,
+    /// When the stretch began, with a packet that does not count.
+    since: Option<u64>,
     bytes: u64,
+    /// In bytes per second; 0 before the first stretch has ended.
     max: u64,
 }
 
 impl ReturnRate {
-    fn on_packet(&mut self, now: u64, bytes: u64) {
+    /// No stretch is as short as this, in microseconds.
+    const SHORTEST_US: u64 = 1_000;
+
+    fn on_packet(&mut self, now: u64, bytes: u64, smoothed_rtt_us: u64) {
+        let Some(since) = self.since else {
+            self.since = Some(now);
+            return;
+        };
         self.bytes += bytes;
-        let elapsed = now.saturating_sub(self.since);
-        if elapsed >= 10_000 {
-            self.max = self.max.max(self.bytes * 1_000_000 / elapsed);
-            (self.since, self.bytes) = (now, 0);
+        let elapsed = now.saturating_sub(since);
+        if elapsed > smoothed_rtt_us.max(Self::SHORTEST_US) {
+            self.max = self.max.max(self.bytes.saturating_mul(1_000_000) / elapsed);
+            (self.since, self.bytes) = (Some(now), 0);
         }
     }
 }
@@ -136,7 +146,7 @@ impl ReturnRate {
 impl Server {
     pub(super) fn new(
         config: &Endpoint,
-        controller: AnyController,
+        algorithm: Algorithm,
         transfer: &Transfer,
         resume: Option<Resume>,
         seed: u64,
@@ -151,7 +161,7 @@ impl Server {
         let next_hole = 3 + rng.below(256);
         Self {
             config: *config,
-            path: boxed_path(controller, path_config),
+            path: boxed_path(algorithm, config, path_config),
             resume,
             handshake: Handshake {
                 started: false,
@@ -237,7 +247,6 @@ impl Server {
         ack: Option<&AckFrame>,
         counters: &mut Counters,
     ) {
-        self.return_rate.on_packet(now, packet.bytes);
         match packet.content {
             Content::ClientHello if !self.handshake.started => {
                 self.handshake.started = true;
@@ -255,7 +264,9 @@ impl Server {
                     self.on_ack(now, frame, counters);
                 }
                 self.pacing_until = Some(now);
+                self.note_return_rate(now, packet.bytes);
             }
+            Content::ClientProbe => self.note_return_rate(now, packet.bytes),
             Content::Close => (self.close_reply, self.closed) = (true, true),
             _ => {}
         }
@@ -285,6 +296,11 @@ impl Server {
         self.pacing_until = Some(now);
         // The first packet of data carries the first ACK_FREQUENCY frame.
         self.update_ack_frequency();
+        self.note_return_rate(now, size::REQUEST);
+    }
+
+    fn note_return_rate(&mut self, now: u64, bytes: u64) {
+        self.return_rate.on_packet(now, bytes, self.path.rtt().smoothed().as_micros());
     }
 
     fn finish(&mut self, now: u64, space: PacketSpace, cause: LossCause, ack_delay: Duration) {
@@ -335,17 +351,23 @@ impl Server {
 }
 
 /// A path on the heap. It is 2 MiB large and built by value; a build without optimisation puts it together on the stack
-/// first, more than a test thread has. So a thread with a large stack builds it.
-fn boxed_path(controller: AnyController, config: PathConfig) -> Box<SimPath> {
+/// first, more than a test thread has. So a thread with a large stack builds it, or, if the system refuses one, the
+/// caller's.
+fn boxed_path(algorithm: Algorithm, endpoint: &Endpoint, config: PathConfig) -> Box<SimPath> {
     const STACK_BYTES: usize = 16 << 20;
     std::thread::scope(|scope| {
-        std::thread::Builder::new()
-            .stack_size(STACK_BYTES)
-            .spawn_scoped(scope, || Box::new(Path::new(controller, config)))
-            .expect("the system starts a thread")
-            .join()
-            .expect("building a path does not panic")
+        let build = || build_path(algorithm, endpoint, config);
+        match Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, build) {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            Err(_) => build(),
+        }
     })
+}
+
+// Not in the frame of its caller, which would then need the stack whether it calls or not.
+#[inline(never)]
+fn build_path(algorithm: Algorithm, endpoint: &Endpoint, config: PathConfig) -> Box<SimPath> {
+    Box::write(Box::new_uninit(), Path::new(algorithm.controller(endpoint), config))
 }
 
 pub(super) fn instant(us: u64) -> Instant {

@@ -1,4 +1,4 @@
-use super::{Server, State};
+use super::{ReturnRate, Server, State};
 use crate::Algorithm;
 use crate::engine::link::{Direction, Link};
 use crate::engine::packet::{AckFrame, Content, Limits, Packet, size};
@@ -32,7 +32,7 @@ impl Bench {
         };
         let transfer = Transfer { bytes: 10_000_000, start_us: 0 };
         let mut bench = Self {
-            server: Server::new(config, Algorithm::Cubic.controller(config), &transfer, None, 1),
+            server: Server::new(config, Algorithm::Cubic, &transfer, None, 1),
             down: Link::new(&link, Direction::Down, 0),
             counters: Counters::default(),
         };
@@ -228,8 +228,7 @@ fn packet_numbers_are_skipped_after_ever_longer_stretches() {
     for seed in 0..50 {
         let config = Endpoint { pacing: false, ..Endpoint::default() };
         let transfer = Transfer { bytes: 10_000_000, start_us: 0 };
-        let controller = Algorithm::Cubic.controller(&config);
-        let mut server = Server::new(&config, controller, &transfer, None, seed);
+        let mut server = Server::new(&config, Algorithm::Cubic, &transfer, None, seed);
         server.handshake.ready = true;
         for _ in 0..5_000 {
             server.record(0, 1_252, 0, 0);
@@ -249,4 +248,38 @@ fn packet_numbers_are_skipped_after_ever_longer_stretches() {
         assert_eq!(server.path().next_number(), 5_000, "a hole is no packet of the path");
     }
     assert!((200..259).contains(&largest), "50 draws of 3 + U(0..255) and none above {largest}");
+}
+
+#[test]
+fn the_return_rate_is_the_largest_over_more_than_a_round_trip() {
+    let mut rate = ReturnRate::default();
+    // The first packet opens the stretch and does not count.
+    rate.on_packet(20_000, 623, 20_000);
+    rate.on_packet(30_000, 1_440, 20_000);
+    rate.on_packet(40_000, 55, 20_000);
+    assert_eq!(rate.max, 0, "20 ms are not more than an RTT of 20 ms");
+    // 1440 + 55 + 55 bytes in 25 ms.
+    rate.on_packet(45_000, 55, 20_000);
+    assert_eq!(rate.max, 62_000);
+    // 55 bytes in 25 ms are less.
+    rate.on_packet(70_000, 55, 20_000);
+    assert_eq!(rate.max, 62_000);
+    // However short the RTT: a millisecond at least.
+    rate.on_packet(71_000, 1_000, 10);
+    assert_eq!(rate.max, 62_000);
+    rate.on_packet(71_001, 1_000, 10);
+    // 2000 bytes in 1.001 ms.
+    assert_eq!(rate.max, 1_998_001);
+}
+
+#[test]
+fn what_is_known_of_acknowledged_packets_is_forgotten_with_them() {
+    let mut bench = Bench::ready(&plain());
+    bench.wake(20_000);
+    bench.ack(40_000, &[(0, 7)]);
+    assert_eq!((bench.server.first_number, bench.server.acked.as_slice()), (8, &[][..]));
+    // Naming them again changes nothing.
+    let delivered = bench.server.path().delivered();
+    bench.ack(40_100, &[(0, 8)]);
+    assert_eq!(bench.server.path().delivered(), delivered + 1_252);
 }
