@@ -53,7 +53,7 @@ pub trait CongestionController: Debug + Send + Sync + 'static {
     /// `bytes` left the network without being acked or lost.
     fn on_discarded(&mut self, _path: &PathState, _bytes: u64, _reason: DiscardReason) {}
 
-    /// `path.max_datagram_size` changed.
+    /// `path.max_datagram_size` changed, or may have: [`Path`](crate::Path) says so when it is built around a controller.
     fn on_mtu_update(&mut self, _path: &PathState, _change: MtuChange) {}
 
     /// The network path changed.

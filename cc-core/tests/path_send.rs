@@ -449,6 +449,17 @@ fn a_rebinding_keeps_everything() {
 }
 
 #[test]
+fn a_new_path_tells_its_controller_the_datagram_size() {
+    for (bytes, believed) in [(1_200, 1_200), (9_000, 9_000), (0, 1), (u64::MAX, 65_527)] {
+        let config = PathConfig { max_datagram_size: bytes, now: ms(7), ..PathConfig::default() };
+        let mut path: TestPath = Path::new(Recorder::default(), config);
+        let recorded = calls(&mut path);
+        assert!(matches!(recorded[..], [Call::Mtu(state, MtuChange::Handshake)]
+            if state == path.state(ms(7)) && state.max_datagram_size == believed));
+    }
+}
+
+#[test]
 fn what_concerns_the_path_reaches_the_controller() {
     let mut path = path();
     path.set_handshake_ready(false);

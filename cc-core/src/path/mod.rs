@@ -93,11 +93,20 @@ pub struct Path<C, const N: usize> {
 impl<C: CongestionController, const N: usize> Path<C, N> {
     /// A path on which nothing was sent yet. The handshake counts as finished, as in
     /// [`PathState::default`], until [`Path::set_handshake_ready`] says otherwise.
+    ///
+    /// The controller is told the path's datagram size ([`MtuChange::Handshake`]), so that both agree on it whatever it
+    /// was made with.
     // Built directly in the caller's place: a ring may be larger than half a stack.
     #[must_use]
     #[inline(always)]
-    pub fn new(controller: C, config: PathConfig) -> Self {
+    pub fn new(mut controller: C, config: PathConfig) -> Self {
         let config = config.clamped();
+        let state = PathState {
+            now: config.now,
+            max_datagram_size: config.max_datagram_size,
+            ..PathState::default()
+        };
+        controller.on_mtu_update(&state, MtuChange::Handshake);
         Self {
             rtt: RttEstimator::new(config.initial_rtt, config.max_ack_delay),
             first_sample_at: None,

@@ -197,9 +197,11 @@ impl CongestionController for Recorder {
 
 pub(crate) type TestPath = Path<Recorder, 64>;
 
-/// A path with 25 ms `max_ack_delay` whose losses the test declares.
+/// A path with 25 ms `max_ack_delay` whose losses the test declares. Its construction is not recorded.
 pub(crate) fn path() -> TestPath {
-    Path::new(Recorder::default(), PathConfig::default())
+    let mut path = Path::new(Recorder::default(), PathConfig::default());
+    calls(&mut path);
+    path
 }
 
 /// The calls since the last time.
