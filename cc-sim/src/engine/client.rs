@@ -291,3 +291,6 @@ impl Client {
 fn send(now: u64, uplink: &mut Link, bytes: u64, content: Content) {
     uplink.submit(now, Packet { bytes, content });
 }
+
+#[cfg(test)]
+mod tests;

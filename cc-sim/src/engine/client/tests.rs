@@ -1,0 +1,187 @@
+use super::Client;
+use crate::engine::link::{Direction, Link};
+use crate::engine::packet::{AckFrequency, AckStore, Content, Data, Packet, size};
+use crate::scenario::{Endpoint, Jitter, LinkState, QueueLimit, Transfer};
+
+/// A client and what it needs to run.
+struct Bench {
+    client: Client,
+    up: Link,
+    acks: AckStore,
+}
+
+impl Bench {
+    fn new(config: &Endpoint) -> Self {
+        let link = LinkState {
+            duration_us: None,
+            down_bps: 1_000_000_000,
+            up_bps: 1_000_000_000,
+            latency_us: 0,
+            queue: QueueLimit::Unlimited,
+            jitter: Jitter::None,
+        };
+        let transfer = Transfer { bytes: 10_000_000, start_us: 0 };
+        Self {
+            client: Client::new(config, &transfer),
+            up: Link::new(&link, Direction::Up, 0),
+            acks: AckStore::new(config),
+        }
+    }
+
+    /// The whole server flight arrives after one RTT.
+    fn after_handshake(config: &Endpoint, rtt_us: u64) -> Self {
+        let mut bench = Self::new(config);
+        bench.wake(0);
+        bench.arrive(rtt_us, Content::ServerHello);
+        bench.arrive(rtt_us, Content::ServerFinished { number: 0 });
+        bench.wake(rtt_us);
+        bench.sent();
+        bench
+    }
+
+    fn wake(&mut self, now: u64) {
+        self.client.wake(now, &mut self.up, &mut self.acks);
+    }
+
+    fn arrive(&mut self, now: u64, content: Content) {
+        // The client looks at the content only.
+        self.client.on_arrival(now, &Packet { bytes: 0, content });
+    }
+
+    fn data(&mut self, now: u64, number: u64, offset: u64, length: u64) {
+        let data = Data { number, offset, length, ack_frequency: None, echo: None };
+        self.arrive(now, Content::Data(data));
+    }
+
+    /// What was sent since the last call.
+    fn sent(&mut self) -> Vec<Packet> {
+        std::iter::from_fn(|| self.up.pop()).collect()
+    }
+
+    /// The limits of the only packet sent since the last call.
+    fn limits(&mut self) -> (u64, u64) {
+        let sent = self.sent();
+        let [Packet { content: Content::Ack { limits, .. }, .. }] = sent[..] else { panic!("{sent:?}") };
+        (limits.max_data, limits.max_stream_data)
+    }
+}
+
+fn is_hello(packet: &Packet) -> bool {
+    packet.bytes == size::CLIENT_HELLO && matches!(packet.content, Content::ClientHello)
+}
+
+#[test]
+fn the_hello_is_repeated_after_250_ms_and_then_after_twice_as_long_each_time() {
+    let mut bench = Bench::new(&Endpoint::default());
+    assert_eq!(bench.client.next_wake(), Some(0));
+    bench.wake(0);
+    assert!(matches!(bench.sent()[..], [ref packet] if is_hello(packet)));
+    // 250 + 500 + 1000 + 2000 ms.
+    for at in [250_000, 750_000, 1_750_000, 3_750_000] {
+        assert_eq!(bench.client.next_wake(), Some(at));
+        bench.wake(at);
+        assert!(matches!(bench.sent()[..], [ref packet] if is_hello(packet)));
+    }
+}
+
+#[test]
+fn the_request_is_repeated_until_data_arrives() {
+    let mut bench = Bench::after_handshake(&Endpoint::default(), 400_000);
+    // The ACK of packet 0 waits for 1 ms. After that, twice the RTT is more than 250 ms.
+    bench.wake(401_000);
+    bench.sent();
+    assert_eq!(bench.client.next_wake(), Some(400_000 + 800_000));
+    bench.wake(1_200_000);
+    assert!(matches!(bench.sent()[..], [Packet { bytes: 715, content: Content::ClientFinished }]));
+    bench.data(1_300_000, 1, 0, 1_218);
+    bench.wake(1_301_000);
+    assert_eq!(bench.client.next_wake(), None);
+}
+
+#[test]
+fn the_flow_control_limits_triple_on_a_path_of_up_to_100_ms() {
+    let config =
+        Endpoint { initial_max_data: 100_000, initial_max_stream_data: 200_000, ..Endpoint::default() };
+    let mut bench = Bench::after_handshake(&config, 100_000);
+    // Half of the connection's limit is not more than half.
+    bench.data(100_000, 1, 0, 50_000);
+    bench.wake(101_000);
+    assert_eq!(bench.limits(), (100_000, 200_000));
+    bench.data(110_000, 2, 50_000, 1);
+    bench.wake(110_000);
+    assert_eq!(bench.limits(), (300_000, 200_000), "at once, not after the ACK delay");
+    // Now more than half of the stream's 200 000.
+    bench.data(120_000, 3, 50_001, 50_000);
+    bench.wake(120_000);
+    assert_eq!(bench.limits(), (300_000, 600_000));
+}
+
+#[test]
+fn on_longer_paths_the_limits_grow_by_themselves_once_per_100_ms_of_rtt() {
+    // 150 ms: 1 + 1.5; 600 ms: 1 + 6; 2 s: as at the largest RTT, 610 ms, 1 + 6.1.
+    for (rtt_us, limit) in [(150_000, 250_000), (600_000, 700_000), (2_000_000, 710_000)] {
+        let config = Endpoint { initial_max_data: 100_000, ..Endpoint::default() };
+        let mut bench = Bench::after_handshake(&config, rtt_us);
+        bench.data(rtt_us, 1, 0, 50_001);
+        bench.wake(rtt_us);
+        assert_eq!(bench.limits().0, limit, "{rtt_us} us");
+    }
+    let config = Endpoint { initial_max_data: 100_000, max_growth_rtt_us: 900_000, ..Endpoint::default() };
+    let mut bench = Bench::after_handshake(&config, 2_000_000);
+    bench.data(2_000_000, 1, 0, 50_001);
+    bench.wake(2_000_000);
+    assert_eq!(bench.limits().0, 1_000_000, "1 + 9");
+}
+
+/// Numbers of the packets whose arrival makes the client send an ACK, of packets 1 to `last` that arrive at once.
+fn acked_at_once(bench: &mut Bench, last: u64) -> Vec<u64> {
+    let mut acked = Vec::new();
+    for number in 1..=last {
+        bench.data(1_000_000, number, (number - 1) * 100, 100);
+        bench.wake(1_000_000);
+        if !bench.sent().is_empty() {
+            acked.push(number);
+        }
+    }
+    acked
+}
+
+#[test]
+fn the_first_128_packets_are_acknowledged_two_by_two_whatever_was_asked_for() {
+    let mut bench = Bench::after_handshake(&Endpoint::default(), 1_000_000);
+    bench.client.acks.gap = 10;
+    // Four packets of the handshake (Initial, two Handshake packets, packet 0), so number n is packet n + 4 of all: the
+    // quick phase ends before number 124. Numbers 2, 4, ... 122; then ten after that.
+    let expected: Vec<u64> = (2..=122).step_by(2).chain([132, 142]).collect();
+    assert_eq!(acked_at_once(&mut bench, 145), expected);
+}
+
+#[test]
+fn an_ack_frequency_frame_sets_gap_and_delay() {
+    let config = Endpoint { quick_ack_packets: 0, ..Endpoint::default() };
+    let mut bench = Bench::after_handshake(&config, 100_000);
+    let ack_frequency = Some(AckFrequency { gap: 5, delay_us: 7_000 });
+    bench
+        .arrive(100_500, Content::Data(Data { number: 1, offset: 0, length: 10, ack_frequency, echo: None }));
+    // Packet 0 has waited since 100 ms.
+    assert_eq!(bench.client.next_wake(), Some(107_000));
+    assert_eq!(acked_at_once(&mut bench, 11), [1, 6, 11], "number 1 because the delay is over");
+}
+
+#[test]
+fn the_close_is_sent_after_the_last_byte_and_given_up_after_three_probe_timeouts() {
+    let mut bench = Bench::after_handshake(&Endpoint::default(), 50_000);
+    bench.data(100_000, 1, 0, 10_000_000);
+    assert!(bench.client.is_complete());
+    bench.wake(100_000);
+    let sent = bench.sent();
+    assert!(
+        matches!(sent[..], [Packet { bytes: 55, .. }, Packet { bytes: 41, content: Content::Close }]),
+        "{sent:?}"
+    );
+    // 3 * (2 * 50 ms + 10 ms) = 330 ms.
+    assert_eq!(bench.client.next_wake(), Some(430_000));
+    assert!(!bench.client.is_closed());
+    bench.wake(430_000);
+    assert!(bench.client.is_closed());
+}
