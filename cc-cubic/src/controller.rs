@@ -32,10 +32,8 @@ pub struct Cubic<S: SlowStart = HyStartPlusPlus> {
     pub(crate) utilisation: Utilisation,
     cut: Option<Cut>,
     pub(crate) resume: Resume,
-    /// Smoothed RTT of the newest ACK.
-    smoothed_rtt: Option<Duration>,
-    /// The first RTT sample of the path.
-    pub(crate) first_rtt: Option<Duration>,
+    /// Smoothed RTT of the newest ACK; zero before the first sample.
+    smoothed_rtt: Duration,
     /// Time up to which it is settled what counts for the stage: the last ACK, or the end of an idle period.
     pub(crate) settled_at: Instant,
     /// Since when nothing is in flight.
@@ -75,9 +73,8 @@ impl<S: SlowStart> Cubic<S> {
             slow_start,
             utilisation: Utilisation::new(settings.increase_rule, settings.initial_window()),
             cut: None,
-            resume: config.resume.map_or(Resume::Off, Resume::Waiting),
-            smoothed_rtt: None,
-            first_rtt: None,
+            resume: config.resume.map_or(Resume::OFF, Resume::Waiting),
+            smoothed_rtt: Duration::ZERO,
             settled_at: Instant::ZERO,
             idle_since: None,
             congestion_events: 0,
@@ -98,10 +95,9 @@ impl<S: SlowStart> Cubic<S> {
         } else {
             self.settings.pacing_percent
         };
-        self.outputs.pacing_rate = self.smoothed_rtt.and_then(|rtt| {
-            let per_rtt = cwnd.saturating_mul(u64::from(percent)) / 100;
-            Rate::from_delivery(per_rtt, rtt).map(|rate| rate.max(Rate::from_bytes_per_sec(1)))
-        });
+        let per_rtt = cwnd.saturating_mul(u64::from(percent)) / 100;
+        self.outputs.pacing_rate =
+            Rate::from_delivery(per_rtt, self.smoothed_rtt).map(|rate| rate.max(Rate::from_bytes_per_sec(1)));
         // At least two datagrams, and no burst above the initial window (RFC 9002 section 7.7).
         let quantum =
             (cwnd / QUANTUM_DIVISOR).min(self.settings.initial_window()).max(self.settings.min_window());
@@ -156,7 +152,7 @@ impl<S: SlowStart> Cubic<S> {
 
     fn take_rtt(&mut self, path: &PathState) {
         if let Some(rtt) = path.rtt {
-            self.smoothed_rtt = Some(rtt.smoothed.max(MIN_RTT));
+            self.smoothed_rtt = rtt.smoothed.max(MIN_RTT);
         }
     }
 
@@ -169,7 +165,7 @@ impl<S: SlowStart> Cubic<S> {
         let Phase::Avoidance(mut stage) = self.state.phase else { return };
         let growth = Growth {
             now: path.now,
-            rtt: self.smoothed_rtt.unwrap_or(Duration::ZERO),
+            rtt: self.smoothed_rtt,
             bytes,
             limit: self.limit(WindowGrowth::Cubic),
             datagram: self.settings.datagram(),
@@ -240,7 +236,7 @@ impl<S: SlowStart> Cubic<S> {
         } else {
             self.resume = match self.resume {
                 // Congestion before the path was confirmed: the saved window is not used.
-                Resume::Waiting(_) => Resume::Off,
+                Resume::Waiting(_) => Resume::OFF,
                 other => other,
             };
             self.state.reduce(signal, &self.settings);
@@ -305,7 +301,7 @@ impl<S: SlowStart> Cubic<S> {
     /// Persistent congestion (RFC 9002 section 7.6.2).
     fn collapse(&mut self) {
         self.state.collapse(&self.settings);
-        self.resume = Resume::Off;
+        self.resume = Resume::OFF;
         self.after_reduction();
         if let Some(cut) = &mut self.cut {
             cut.cause = Cause::Persistent;
@@ -369,7 +365,7 @@ impl<S: SlowStart> CongestionController for Cubic<S> {
 
     fn on_loss(&mut self, path: &PathState, loss: &LossEvent<'_>) {
         self.follow_mtu(path);
-        let (mut new, mut in_period) = (0_u64, 0_u64);
+        let (mut new, mut in_period, mut old) = (0_u64, 0_u64, 0_u64);
         for packet in loss.packets {
             let membership = match &self.cut {
                 Some(cut) => cut.membership(packet.number, packet.sent_at),
@@ -378,7 +374,8 @@ impl<S: SlowStart> CongestionController for Cubic<S> {
             match membership {
                 Membership::New => new = new.saturating_add(packet.bytes),
                 Membership::InPeriod => in_period = in_period.saturating_add(packet.bytes),
-                Membership::Old => {}
+                Membership::Old => old = old.saturating_add(packet.bytes),
+                Membership::Elsewhere => {}
             }
         }
         if new > 0 {
@@ -387,7 +384,8 @@ impl<S: SlowStart> CongestionController for Cubic<S> {
             self.lose_in_period(path, in_period);
         }
         let collapsed = self.cut.is_some_and(|cut| cut.cause == Cause::Persistent);
-        if loss.persistent_congestion && !collapsed && (new > 0 || in_period > 0) {
+        // RFC 9002 section 7.6.2, also for losses that an earlier reduction answered.
+        if loss.persistent_congestion && !collapsed && (new > 0 || in_period > 0 || old > 0) {
             self.collapse();
         }
         self.note_idle(path);
@@ -411,7 +409,7 @@ impl<S: SlowStart> CongestionController for Cubic<S> {
                     *marked = true;
                 }
             }
-            Membership::Old => {}
+            Membership::Old | Membership::Elsewhere => {}
         }
         self.update_outputs();
     }
@@ -427,9 +425,8 @@ impl<S: SlowStart> CongestionController for Cubic<S> {
     fn on_rtt(&mut self, path: &PathState, rtt: &RttEvent) {
         self.follow_mtu(path);
         self.take_rtt(path);
-        if rtt.is_sample && self.first_rtt.is_none() {
-            self.first_rtt = Some(rtt.latest.max(MIN_RTT));
-            self.try_resume(path);
+        if rtt.is_sample {
+            self.take_first_rtt(path, rtt.latest.max(MIN_RTT));
         }
         if self.state.in_initial_slow_start() {
             self.slow_start.on_rtt(path, rtt);
@@ -500,10 +497,9 @@ impl<S: SlowStart> CongestionController for Cubic<S> {
         self.state = State::initial(&self.settings);
         self.slow_start.reset();
         self.utilisation = Utilisation::new(self.settings.increase_rule, self.settings.initial_window());
-        self.cut = Some(Cut::new(SendMark::new(path), None, Cause::Final));
-        self.resume = Resume::Off;
-        self.smoothed_rtt = None;
-        self.first_rtt = None;
+        self.cut = Some(Cut::path_change(SendMark::new(path)));
+        self.resume = Resume::OFF;
+        self.smoothed_rtt = Duration::ZERO;
         self.idle_since = None;
         self.rescue = false;
         self.start_segments();
@@ -512,10 +508,8 @@ impl<S: SlowStart> CongestionController for Cubic<S> {
 
     fn on_resume_hint(&mut self, path: &PathState, hint: &ResumeHint) {
         self.follow_mtu(path);
-        // A saved window is used once, and not after congestion (RFC 9959, "Reconnaissance Phase").
         if self.state.in_initial_slow_start() && self.cut.is_none() {
-            self.resume = Resume::Waiting(*hint);
-            self.try_resume(path);
+            self.take_hint(path, hint);
             self.update_outputs();
         }
     }
@@ -545,7 +539,7 @@ impl<S: SlowStart> CongestionController for Cubic<S> {
             cwnd: self.outputs.cwnd,
             pacing_rate: self.outputs.pacing_rate,
             ssthresh: self.ssthresh(),
-            model_rtt: self.smoothed_rtt,
+            model_rtt: (!self.smoothed_rtt.is_zero()).then_some(self.smoothed_rtt),
             congestion_events: u64::from(self.congestion_events),
             ..Snapshot::default()
         }

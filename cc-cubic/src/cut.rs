@@ -14,6 +14,8 @@ pub(crate) struct Cut {
     rescued: bool,
     /// The reduction before it: packets sent before that one do not belong to this period.
     earlier: Option<SendMark>,
+    /// When the network path changed: packets sent before that say nothing about this one.
+    path_change: Option<SendMark>,
     pub(crate) cause: Cause,
 }
 
@@ -38,6 +40,8 @@ pub(crate) enum Cause {
 /// How a packet lies to the last reduction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Membership {
+    /// Sent on another network path.
+    Elsewhere,
     /// Sent before an earlier reduction.
     Old,
     /// Sent in the window that the last reduction answers.
@@ -48,12 +52,20 @@ pub(crate) enum Membership {
 
 impl Cut {
     pub(crate) fn new(mark: SendMark, previous: Option<Self>, cause: Cause) -> Self {
-        Self { mark, rescued: false, earlier: previous.map(|cut| cut.mark), cause }
+        let earlier = previous.map(|cut| cut.mark);
+        let path_change = previous.and_then(|cut| cut.path_change);
+        Self { mark, rescued: false, earlier, path_change, cause }
+    }
+
+    /// The network path changed: what was sent before is of no account.
+    pub(crate) fn path_change(mark: SendMark) -> Self {
+        Self { mark, rescued: false, earlier: None, path_change: Some(mark), cause: Cause::Final }
     }
 
     /// The mark of the reduction before, as one that is settled.
     pub(crate) fn before(&self) -> Option<Self> {
-        self.earlier.map(|mark| Self { mark, rescued: false, earlier: None, cause: Cause::Final })
+        let settled = |mark| Self { mark, rescued: false, earlier: None, cause: Cause::Final, ..*self };
+        self.earlier.map(settled)
     }
 
     /// A packet was sent beyond the window on entering recovery. RFC 9002 section 7.3.2 allows it as sent *prior to* the
@@ -68,7 +80,9 @@ impl Cut {
 
     pub(crate) fn membership(&self, number: Option<u64>, sent_at: Instant) -> Membership {
         let is_rescue = self.rescued && number == Some(self.mark.number());
-        if !is_rescue && !self.mark.covers(number, sent_at) {
+        if self.path_change.is_some_and(|change| change.covers(number, sent_at)) {
+            Membership::Elsewhere
+        } else if !is_rescue && !self.mark.covers(number, sent_at) {
             Membership::New
         } else if self.earlier.is_some_and(|earlier| earlier.covers(number, sent_at)) {
             Membership::Old

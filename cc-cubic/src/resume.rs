@@ -18,7 +18,10 @@ const RETREAT_BETA_TENTHS: u64 = 7;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Resume {
     /// "Normal": no saved window, or done with it.
-    Off,
+    Off {
+        /// The first RTT sample, to check a window against that is announced later.
+        first_rtt: Option<Duration>,
+    },
     /// "Reconnaissance": before the first RTT sample.
     Waiting(ResumeHint),
     /// Packets are sent that only the jump allows; none of them is acked.
@@ -43,6 +46,9 @@ pub(crate) enum Resume {
 }
 
 impl Resume {
+    /// No saved window, and no RTT sample yet.
+    pub(crate) const OFF: Self = Self::Off { first_rtt: None };
+
     /// Whether the saved path is the current one.
     pub(crate) fn confirms(hint: &ResumeHint, first_rtt: Duration) -> bool {
         let difference = hint.rtt.minus(first_rtt).plus(first_rtt.minus(hint.rtt));
@@ -64,7 +70,7 @@ impl Resume {
     /// Counts acked bytes and moves on to the next phase.
     pub(crate) fn on_ack(&mut self, path: &PathState, ack: &AckEvent<'_>, bytes: u64) {
         match self {
-            Self::Off | Self::Waiting(_) => {}
+            Self::Off { .. } | Self::Waiting(_) => {}
             Self::Retreat { pipe } => *pipe = pipe.saturating_add(bytes),
             Self::Unvalidated { first, pipe } => {
                 let pipe = pipe.saturating_add(bytes);
@@ -79,7 +85,7 @@ impl Resume {
             Self::Validating { last, pipe } => {
                 let pipe = pipe.saturating_add(bytes);
                 *self = if last.is_passed(path, ack) {
-                    Self::Off
+                    Self::OFF
                 } else {
                     Self::Validating { last: *last, pipe }
                 };
@@ -91,7 +97,7 @@ impl Resume {
     pub(crate) const fn unvalidated_pipe(&self) -> Option<u64> {
         match self {
             Self::Unvalidated { pipe, .. } | Self::Validating { pipe, .. } => Some(*pipe),
-            Self::Off | Self::Waiting(_) | Self::Retreat { .. } => None,
+            Self::Off { .. } | Self::Waiting(_) | Self::Retreat { .. } => None,
         }
     }
 
@@ -100,19 +106,36 @@ impl Resume {
             Self::Unvalidated { .. } => Some("unvalidated"),
             Self::Validating { .. } => Some("validating"),
             Self::Retreat { .. } => Some("safe_retreat"),
-            Self::Off | Self::Waiting(_) => None,
+            Self::Off { .. } | Self::Waiting(_) => None,
         }
     }
 }
 
 impl<S: SlowStart> Cubic<S> {
+    /// An RTT sample of the path; only the first is used.
+    pub(crate) fn take_first_rtt(&mut self, path: &PathState, rtt: Duration) {
+        match self.resume {
+            Resume::Off { first_rtt: None } => self.resume = Resume::Off { first_rtt: Some(rtt) },
+            Resume::Waiting(hint) => self.try_resume(path, &hint, rtt),
+            _ => {}
+        }
+    }
+
+    /// A saved window became known. It is used once, and not after congestion (RFC 9959, "Reconnaissance Phase").
+    pub(crate) fn take_hint(&mut self, path: &PathState, hint: &ResumeHint) {
+        match self.resume {
+            Resume::Off { first_rtt: Some(rtt) } => self.try_resume(path, hint, rtt),
+            Resume::Off { first_rtt: None } | Resume::Waiting(_) => self.resume = Resume::Waiting(*hint),
+            Resume::Unvalidated { .. } | Resume::Validating { .. } | Resume::Retreat { .. } => {}
+        }
+    }
+
     /// Uses the saved window if the first RTT sample confirms it (RFC 9959).
-    pub(crate) fn try_resume(&mut self, path: &PathState) {
-        let (Resume::Waiting(hint), Some(first_rtt)) = (self.resume, self.first_rtt) else { return };
-        self.resume = Resume::Off;
-        let jump = Resume::jump(&hint, self.settings.resume_jump).min(self.settings.max_window());
+    fn try_resume(&mut self, path: &PathState, hint: &ResumeHint, first_rtt: Duration) {
+        self.resume = Resume::Off { first_rtt: Some(first_rtt) };
+        let jump = Resume::jump(hint, self.settings.resume_jump).min(self.settings.max_window());
         let usable = self.state.in_initial_slow_start()
-            && Resume::confirms(&hint, first_rtt)
+            && Resume::confirms(hint, first_rtt)
             && jump > self.state.cwnd.whole();
         if !usable {
             return;
@@ -142,7 +165,7 @@ impl<S: SlowStart> Cubic<S> {
     /// The recovery period is over: the threshold is what the path turned out to carry, times beta.
     pub(crate) fn end_retreat(&mut self) {
         if let Resume::Retreat { pipe } = self.resume {
-            self.resume = Resume::Off;
+            self.resume = Resume::OFF;
             let carried = pipe.min(self.settings.max_window()).saturating_mul(RETREAT_BETA_TENTHS) / 10;
             self.state.ssthresh = carried.max(self.state.cwnd.whole());
         }

@@ -2,7 +2,9 @@
 
 use super::stack::{Frame, MSS, Part, Stack, ms};
 use crate::{Config, Cubic};
-use cc_core::{CongestionController, Duration, EcnEvent, LossEvent, LostPacket, PathState, SpuriousLoss};
+use cc_core::{
+    CongestionController, Duration, EcnEvent, LossEvent, LostPacket, PathChange, PathState, SpuriousLoss,
+};
 use std::vec;
 
 fn losing(numbers: impl IntoIterator<Item = u64>) -> Frame {
@@ -275,6 +277,61 @@ fn persistent_congestion_found_after_the_first_losses_keeps_their_threshold() {
         assert_eq!(stack.cc.ssthresh(), Some(8_400));
     }
     assert_eq!(stack.cc.snapshot().congestion_events, 1);
+}
+
+#[test]
+fn persistent_congestion_among_packets_of_an_earlier_reduction_counts() {
+    // RFC 9002 section 7.6.2: all lost packets were sent before the last but one reduction, so they reduce nothing more,
+    // but the window becomes the minimum. Once: the threshold is still that of the last reduction,
+    // 12000 -> 8400 -> 5880, and what comes later of the same losses changes nothing.
+    let mut stack = Stack::new();
+    stack.send(0, 10);
+    stack.frame(100, losing([1]));
+    stack.send(101, 2);
+    stack.ack(201, 11..=11);
+    assert!(!stack.cc.in_recovery());
+    let before = stack.cc.cwnd();
+    stack.frame(202, losing([12]));
+    let threshold = before * 7 / 10;
+    assert_eq!(stack.cc.ssthresh(), Some(threshold));
+    stack.frame(3_000, Frame { losses: vec![2, 9], persistent: true, ..Frame::default() });
+    assert_eq!((stack.cc.cwnd(), stack.cc.ssthresh()), (2_400, Some(threshold)));
+    assert_eq!(stack.cc.snapshot().phase, "slow_start");
+    let sent = stack.send(3_001, 2);
+    stack.ack(3_101, sent);
+    assert_eq!(stack.cc.cwnd(), 4_800);
+    stack.frame(3_102, Frame { losses: vec![3], persistent: true, ..Frame::default() });
+    assert_eq!(stack.cc.cwnd(), 4_800);
+    assert_eq!(stack.cc.snapshot().congestion_events, 2);
+}
+
+#[test]
+fn nothing_of_another_path_touches_the_window_of_this_one() {
+    // C10: losses with and without persistent congestion, marks, late acks; before any reduction on the new path, after
+    // one, after two, and after one that was undone.
+    for reductions in 0..=3 {
+        for knows_numbers in [true, false] {
+            let mut stack = Stack::new();
+            stack.knows_numbers = knows_numbers;
+            stack.send(0, 10);
+            stack.cc.on_path_change(&stack.path(ms(50)), PathChange::New);
+            for round in 0..reductions.min(2) {
+                let at = 60 + 200 * round;
+                let sent = stack.send(at, 2);
+                stack.frame(at + 100, losing([*sent.start()]));
+                if reductions == 3 {
+                    stack.ack(at + 101, *sent.start()..=*sent.start());
+                }
+            }
+            let (window, threshold) = (stack.cc.cwnd(), stack.cc.ssthresh());
+            stack.frame(501, losing([1]));
+            stack.frame(502, Frame { losses: vec![2, 6], persistent: true, ..Frame::default() });
+            stack.frame(503, Frame { acks: vec![7], ce: 1, ..Frame::default() });
+            stack.frame(504, Frame { acks: vec![1], losses: vec![8], persistent: true, ..Frame::default() });
+            let case = (reductions, knows_numbers);
+            assert_eq!((stack.cc.cwnd(), stack.cc.ssthresh()), (window, threshold), "{case:?}");
+        }
+    }
 }
 
 #[test]
