@@ -6,6 +6,9 @@ use crate::{AckEvent, Instant, PathState};
 ///
 /// Whether a packet was sent before it is decided by its number where that is known, else by its send time;
 /// equal to the moment counts as before. The order in which a stack makes its calls never matters.
+///
+/// A mark with the number 0 has none: nothing was sent before it, or the stack leaves `next_number` at 0. Then
+/// send times decide although packets have numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SendMark {
     /// Number that the next packet will get: all lower ones were sent before.
@@ -27,6 +30,12 @@ impl SendMark {
         self.number
     }
 
+    /// Whether packets with numbers are compared by number.
+    #[must_use]
+    pub const fn has_number(&self) -> bool {
+        self.number > 0
+    }
+
     /// Time of the mark.
     #[must_use]
     pub const fn at(&self) -> Instant {
@@ -37,8 +46,8 @@ impl SendMark {
     #[must_use]
     pub fn covers(&self, number: Option<u64>, sent_at: Instant) -> bool {
         match number {
-            Some(number) => number < self.number,
-            None => sent_at <= self.at,
+            Some(number) if self.has_number() => number < self.number,
+            _ => sent_at <= self.at,
         }
     }
 
@@ -49,8 +58,9 @@ impl SendMark {
         if path.bytes_in_flight == 0 {
             return ack.last && !ack.packets.is_empty();
         }
-        path.oldest_outstanding.is_some_and(|oldest| oldest >= self.number)
-            || ack.packets.iter().any(|packet| !self.covers(packet.number, packet.sent_at))
+        let all_accounted_for =
+            self.has_number() && path.oldest_outstanding.is_some_and(|oldest| oldest >= self.number);
+        all_accounted_for || ack.packets.iter().any(|packet| !self.covers(packet.number, packet.sent_at))
     }
 }
 
@@ -132,6 +142,23 @@ mod tests {
         let mark = SendMark::new(&path(100, 7, None, 0));
         assert!(mark.covers(Some(6), Instant::from_millis(105)));
         assert!(!mark.covers(Some(7), Instant::from_millis(95)));
+    }
+
+    #[test]
+    fn where_the_next_number_is_not_told_send_times_decide() {
+        let mark = SendMark::new(&path(100, 0, None, 0));
+        assert!(mark.covers(Some(0), Instant::from_millis(100)));
+        assert!(mark.covers(Some(7), Instant::from_millis(99)));
+        assert!(!mark.covers(Some(7), Instant::from_millis(101)));
+    }
+
+    #[test]
+    fn a_round_without_the_next_number_ends_with_a_packet_sent_after_its_start() {
+        // The oldest outstanding number says nothing without a number to compare it with.
+        let mut round = SendRound::new();
+        assert!(!round.on_ack(&path(100, 0, Some(1), 1), &ack(&acked(Some(0), 0))));
+        assert!(!round.on_ack(&path(150, 0, Some(9), 1), &ack(&acked(Some(8), 90))));
+        assert!(round.on_ack(&path(210, 0, Some(11), 1), &ack(&acked(Some(10), 110))));
     }
 
     #[test]
