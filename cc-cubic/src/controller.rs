@@ -39,8 +39,6 @@ pub struct Cubic<S: SlowStart = HyStartPlusPlus> {
     /// Since when nothing is in flight.
     idle_since: Option<Instant>,
     congestion_events: u32,
-    /// A reduction has just been made, and no packet was sent since (RFC 9002 section 7.3.2).
-    rescue: bool,
     outputs: Outputs,
 }
 
@@ -78,7 +76,6 @@ impl<S: SlowStart> Cubic<S> {
             settled_at: Instant::ZERO,
             idle_since: None,
             congestion_events: 0,
-            rescue: false,
             outputs: Outputs::default(),
         };
         cubic.update_outputs();
@@ -102,7 +99,8 @@ impl<S: SlowStart> Cubic<S> {
         let quantum =
             (cwnd / QUANTUM_DIVISOR).min(self.settings.initial_window()).max(self.settings.min_window());
         self.outputs.send_quantum = u32::try_from(quantum).unwrap_or(MAX_QUANTUM).min(MAX_QUANTUM);
-        self.outputs.beyond_cwnd = self.rescue;
+        // RFC 9002 section 7.3.2: one packet may be sent to speed up recovery.
+        self.outputs.beyond_cwnd = self.cut.is_some_and(|cut| cut.allows_rescue());
     }
 
     /// Takes the datagram size from the path state where a stack does not announce a change.
@@ -272,8 +270,6 @@ impl<S: SlowStart> Cubic<S> {
     fn after_reduction(&mut self) {
         self.start_segments();
         self.utilisation.on_reduction();
-        // RFC 9002 section 7.3.2: one packet may be sent to speed up recovery.
-        self.rescue = true;
     }
 
     /// All losses of the period were spurious (RFC 9438 section 4.9.2).
@@ -294,8 +290,10 @@ impl<S: SlowStart> Cubic<S> {
         if restored.cwnd > self.state.cwnd {
             self.state = restored;
         }
+        if let Some(cut) = &mut self.cut {
+            cut.end_rescue();
+        }
         self.start_segments();
-        self.rescue = false;
     }
 
     /// Persistent congestion (RFC 9002 section 7.6.2).
@@ -314,13 +312,9 @@ impl<S: SlowStart> CongestionController for Cubic<S> {
         self.follow_mtu(path);
         if packet.in_flight {
             self.end_idle(path.now);
-            if self.rescue
-                && path.bytes_in_flight > self.outputs.cwnd
-                && let Some(cut) = &mut self.cut
-            {
-                cut.take_in(packet.number);
+            if let Some(cut) = &mut self.cut {
+                cut.on_packet_sent(packet, path.bytes_in_flight > self.outputs.cwnd);
             }
-            self.rescue = false;
             self.update_outputs();
         }
         self.utilisation.on_packet_sent(path);
@@ -346,12 +340,14 @@ impl<S: SlowStart> CongestionController for Cubic<S> {
         }
         self.take_rtt(path);
         self.end_idle(oldest_sent_at);
+        if let Some(cut) = &mut self.cut {
+            cut.on_ack(path.now);
+        }
         let slow_start = self.state.phase == Phase::SlowStart;
         let utilised = self.utilisation.on_ack(path, ack, self.outputs.cwnd, slow_start);
         self.resume.on_ack(path, ack, acked);
         let held = matches!(self.resume, Resume::Unvalidated { .. });
         if fresh > 0 {
-            self.rescue = false;
             if self.in_recovery() {
                 self.leave_recovery(path.now);
             }
@@ -501,7 +497,6 @@ impl<S: SlowStart> CongestionController for Cubic<S> {
         self.resume = Resume::OFF;
         self.smoothed_rtt = Duration::ZERO;
         self.idle_since = None;
-        self.rescue = false;
         self.start_segments();
         self.update_outputs();
     }

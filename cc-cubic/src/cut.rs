@@ -2,21 +2,30 @@
 
 use crate::config::Settings;
 use crate::state::State;
-use cc_core::{Duration, Instant, SendMark};
+use cc_core::{Duration, Instant, SendMark, SentPacket};
 
 /// The last reduction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Cut {
     /// Packets sent before it do not cause another one, and do not grow the window.
     mark: SendMark,
-    /// Whether the first packet after the mark was the one sent beyond the window on entering recovery: its loss does
-    /// not cause another reduction either.
-    rescued: bool,
+    rescue: Rescue,
     /// The reduction before it: packets sent before that one do not belong to this period.
     earlier: Option<SendMark>,
     /// When the network path changed: packets sent before that say nothing about this one.
     path_change: Option<SendMark>,
     pub(crate) cause: Cause,
+}
+
+/// The one packet that may be sent beyond the window on entering recovery (RFC 9002 section 7.3.2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Rescue {
+    /// It may be sent.
+    Allowed,
+    /// It was sent at this time, as the first packet after the mark: its loss does not cause another reduction either.
+    Sent(Instant),
+    /// It was not sent, and may not be any more.
+    Over,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,27 +60,60 @@ pub(crate) enum Membership {
 }
 
 impl Cut {
+    /// A reduction at `mark`.
     pub(crate) fn new(mark: SendMark, previous: Option<Self>, cause: Cause) -> Self {
         let earlier = previous.map(|cut| cut.mark);
         let path_change = previous.and_then(|cut| cut.path_change);
-        Self { mark, rescued: false, earlier, path_change, cause }
+        Self { mark, rescue: Rescue::Allowed, earlier, path_change, cause }
     }
 
     /// The network path changed: what was sent before is of no account.
     pub(crate) fn path_change(mark: SendMark) -> Self {
-        Self { mark, rescued: false, earlier: None, path_change: Some(mark), cause: Cause::Final }
+        Self { mark, rescue: Rescue::Over, earlier: None, path_change: Some(mark), cause: Cause::Final }
     }
 
     /// The mark of the reduction before, as one that is settled.
     pub(crate) fn before(&self) -> Option<Self> {
-        let settled = |mark| Self { mark, rescued: false, earlier: None, cause: Cause::Final, ..*self };
+        let settled = |mark| Self { mark, rescue: Rescue::Over, earlier: None, cause: Cause::Final, ..*self };
         self.earlier.map(settled)
     }
 
-    /// A packet was sent beyond the window on entering recovery. RFC 9002 section 7.3.2 allows it as sent *prior to* the
-    /// reduction, so its loss (likely, with a full queue) is no new congestion event.
-    pub(crate) fn take_in(&mut self, number: u64) {
-        self.rescued = number == self.mark.number();
+    /// Whether one packet may be sent beyond the window.
+    pub(crate) fn allows_rescue(&self) -> bool {
+        self.rescue == Rescue::Allowed
+    }
+
+    /// A packet in flight was sent; `beyond` the window or not. RFC 9002 section 7.3.2 allows the first one as sent
+    /// *prior to* the reduction, so its loss (likely, with a full queue) is no new congestion event.
+    pub(crate) fn on_packet_sent(&mut self, packet: &SentPacket, beyond: bool) {
+        if self.allows_rescue() {
+            let is_first = !self.mark.has_number() || packet.number == self.mark.number();
+            self.rescue = if beyond && is_first { Rescue::Sent(packet.sent_at) } else { Rescue::Over };
+        }
+    }
+
+    /// An ACK came. Once recovery has begun its acks clock out packets: one later than the reduction ends the permission,
+    /// which would otherwise stay for a round trip where sends are not reported.
+    pub(crate) fn on_ack(&mut self, now: Instant) {
+        if now > self.mark.at() {
+            self.end_rescue();
+        }
+    }
+
+    /// Nothing more may be sent beyond the window.
+    pub(crate) fn end_rescue(&mut self) {
+        if self.allows_rescue() {
+            self.rescue = Rescue::Over;
+        }
+    }
+
+    /// Whether it is the packet sent beyond the window: by number where known, else by send time.
+    fn is_rescue(&self, number: Option<u64>, sent_at: Instant) -> bool {
+        match (self.rescue, number) {
+            (Rescue::Sent(_), Some(number)) if self.mark.has_number() => number == self.mark.number(),
+            (Rescue::Sent(at), _) => sent_at == at,
+            (Rescue::Allowed | Rescue::Over, _) => false,
+        }
     }
 
     pub(crate) fn covers(&self, number: Option<u64>, sent_at: Instant) -> bool {
@@ -79,10 +121,9 @@ impl Cut {
     }
 
     pub(crate) fn membership(&self, number: Option<u64>, sent_at: Instant) -> Membership {
-        let is_rescue = self.rescued && number == Some(self.mark.number());
         if self.path_change.is_some_and(|change| change.covers(number, sent_at)) {
             Membership::Elsewhere
-        } else if !is_rescue && !self.mark.covers(number, sent_at) {
+        } else if !self.is_rescue(number, sent_at) && !self.mark.covers(number, sent_at) {
             Membership::New
         } else if self.earlier.is_some_and(|earlier| earlier.covers(number, sent_at)) {
             Membership::Old

@@ -1,6 +1,6 @@
 //! Invariants that hold after every event, whatever the events.
 
-use super::stack::{Frame, MSS, Stack};
+use super::stack::{Frame, MSS, Numbers, Stack};
 use crate::{Config, Cubic, MAX_WINDOW};
 use cc_core::{
     AckEvent, AckedPacket, CongestionController, DiscardReason, Duration, EcnEvent, IncreaseRule, Instant,
@@ -408,11 +408,11 @@ proptest! {
     #[test]
     fn one_flight_causes_one_reduction(
         rounds in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..6), 1..40),
-        knows_numbers in any::<bool>(),
+        numbers in prop::sample::select(vec![Numbers::Known, Numbers::WithoutNext, Numbers::Unknown]),
     ) {
         // U5: any number of losses and marks of packets sent before a reduction cause no other.
         let mut stack = Stack::with(&Config { initial_window: Some(120_000), ..Config::default() });
-        stack.knows_numbers = knows_numbers;
+        stack.numbers = numbers;
         let mut now = 1_000;
         for places in &rounds {
             let sent = stack.fill(now);

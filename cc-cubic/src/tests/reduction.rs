@@ -1,6 +1,6 @@
 //! Reductions and recovery periods (RFC 9438 sections 4.6 to 4.8, RFC 9002 sections 7.3.2 and 7.6).
 
-use super::stack::{Frame, MSS, Part, Stack, ms};
+use super::stack::{Frame, MSS, Numbers, Part, Stack, ms};
 use crate::{Config, Cubic};
 use cc_core::{
     CongestionController, Duration, EcnEvent, LossEvent, LostPacket, PathChange, PathState, SpuriousLoss,
@@ -68,9 +68,9 @@ fn k_follows_from_the_lowered_w_max() {
 #[test]
 fn losses_of_one_flight_reduce_once() {
     // C1: packet 4 was sent before the period; packet 12 after it.
-    for knows_numbers in [true, false] {
+    for numbers in [Numbers::Known, Numbers::WithoutNext, Numbers::Unknown] {
         let mut stack = Stack::new();
-        stack.knows_numbers = knows_numbers;
+        stack.numbers = numbers;
         stack.send(0, 10);
         stack.frame(100, losing([1]));
         stack.frame(101, losing([2]));
@@ -93,7 +93,7 @@ fn losses_of_one_flight_reduce_once() {
 fn a_loss_of_packets_sent_at_the_time_of_construction_counts() {
     // C3: the period must not start at construction.
     let mut stack = Stack::new();
-    stack.knows_numbers = false;
+    stack.numbers = Numbers::Unknown;
     stack.send(0, 10);
     stack.frame(100, Frame { acks: (4..=10).collect(), losses: vec![1], ..Frame::default() });
     assert_eq!(stack.cc.snapshot().congestion_events, 1);
@@ -107,10 +107,10 @@ fn one_frame_gives_one_reduction_whatever_the_order_of_calls() {
         [Part::Acks, Part::Rtt, Part::Losses, Part::Ecn],
         [Part::Losses, Part::Acks, Part::Ecn, Part::Rtt],
     ];
-    for knows_numbers in [true, false] {
+    for numbers in [Numbers::Known, Numbers::WithoutNext, Numbers::Unknown] {
         for order in orders {
             let mut stack = Stack::with(&Config { initial_window: Some(24_000), ..Config::default() });
-            stack.knows_numbers = knows_numbers;
+            stack.numbers = numbers;
             stack.send(0, 10);
             stack.send(90, 9);
             stack.frame(100, losing([1]));
@@ -193,18 +193,64 @@ fn one_packet_may_be_sent_beyond_the_window_after_a_reduction() {
 }
 
 #[test]
+fn an_ack_after_the_reduction_ends_the_permission_to_send_beyond_the_window() {
+    // Where sends are not reported it would stay for a round trip. The acks of the frame that found the loss do not.
+    for cause in ["loss", "mark", "persistent"] {
+        for reports_sends in [true, false] {
+            let mut stack = Stack::new();
+            stack.reports_sends = reports_sends;
+            stack.send(0, 10);
+            let acks = vec![4, 5];
+            let frame = match cause {
+                "loss" => Frame { acks, losses: vec![1], ..Frame::default() },
+                "mark" => Frame { acks, ce: 1, ..Frame::default() },
+                _ => Frame { acks, losses: vec![1], persistent: true, ..Frame::default() },
+            };
+            stack.frame(100, frame);
+            assert!(stack.cc.may_send_beyond_cwnd(), "{cause}");
+            stack.ack(101, 6..=6);
+            assert!(!stack.cc.may_send_beyond_cwnd(), "{cause}");
+        }
+    }
+}
+
+#[test]
 fn the_loss_of_the_packet_sent_beyond_the_window_is_no_new_event() {
     // RFC 9002 section 7.3.2 lets one packet go "prior to" the reduction, so that its loss belongs to the same event:
     // 12000 * 0.7 = 8400 and no more. The loss of the packet after it is a new one: 8400 * 0.7 = 5880.
+    for numbers in [Numbers::Known, Numbers::WithoutNext, Numbers::Unknown] {
+        let mut stack = Stack::new();
+        stack.numbers = numbers;
+        stack.send(0, 10);
+        stack.frame(100, losing([1]));
+        assert!(stack.in_flight() > stack.cc.cwnd());
+        stack.send(101, 1);
+        stack.send(102, 1);
+        stack.frame(201, losing([11]));
+        assert_eq!(stack.cc.cwnd(), 8_400, "{numbers:?}");
+        stack.frame(202, losing([12]));
+        assert_eq!(stack.cc.cwnd(), 5_880, "{numbers:?}");
+    }
+}
+
+#[test]
+fn numbers_without_the_next_number_reduce_once_for_one_flight() {
+    // C1 for a stack that gives packets their numbers and leaves `next_number` at 0: send times decide.
     let mut stack = Stack::new();
+    stack.numbers = Numbers::WithoutNext;
     stack.send(0, 10);
-    stack.frame(100, losing([1]));
-    assert!(stack.in_flight() > stack.cc.cwnd());
-    stack.send(101, 2);
-    stack.frame(201, losing([11]));
-    assert_eq!(stack.cc.cwnd(), 8_400);
-    stack.frame(202, losing([12]));
-    assert_eq!(stack.cc.cwnd(), 5_880);
+    for n in 1..=5 {
+        stack.frame(100 + n, losing([n]));
+    }
+    assert_eq!((stack.cc.cwnd(), stack.cc.snapshot().congestion_events), (8_400, 1));
+    stack.frame(107, Frame { acks: vec![6], ce: 1, ..Frame::default() });
+    assert_eq!((stack.cc.cwnd(), stack.cc.snapshot().congestion_events), (8_400, 1));
+    // Acks of the flight do not end the recovery, one of a later packet does.
+    stack.ack(110, 7..=10);
+    assert!(stack.cc.in_recovery());
+    let later = stack.send(120, 1);
+    stack.ack(220, later);
+    assert!(!stack.cc.in_recovery());
 }
 
 #[test]
@@ -310,9 +356,9 @@ fn nothing_of_another_path_touches_the_window_of_this_one() {
     // C10: losses with and without persistent congestion, marks, late acks; before any reduction on the new path, after
     // one, after two, and after one that was undone.
     for reductions in 0..=3 {
-        for knows_numbers in [true, false] {
+        for numbers in [Numbers::Known, Numbers::WithoutNext, Numbers::Unknown] {
             let mut stack = Stack::new();
-            stack.knows_numbers = knows_numbers;
+            stack.numbers = numbers;
             stack.send(0, 10);
             stack.cc.on_path_change(&stack.path(ms(50)), PathChange::New);
             for round in 0..reductions.min(2) {
@@ -328,7 +374,7 @@ fn nothing_of_another_path_touches_the_window_of_this_one() {
             stack.frame(502, Frame { losses: vec![2, 6], persistent: true, ..Frame::default() });
             stack.frame(503, Frame { acks: vec![7], ce: 1, ..Frame::default() });
             stack.frame(504, Frame { acks: vec![1], losses: vec![8], persistent: true, ..Frame::default() });
-            let case = (reductions, knows_numbers);
+            let case = (reductions, numbers);
             assert_eq!((stack.cc.cwnd(), stack.cc.ssthresh()), (window, threshold), "{case:?}");
         }
     }
@@ -386,9 +432,9 @@ fn a_ce_mark_reduces_to_85_hundredths() {
 #[test]
 fn ce_marks_of_one_flight_reduce_once() {
     // D1: the reference is the largest acked packet.
-    for knows_numbers in [true, false] {
+    for numbers in [Numbers::Known, Numbers::WithoutNext, Numbers::Unknown] {
         let mut stack = Stack::new();
-        stack.knows_numbers = knows_numbers;
+        stack.numbers = numbers;
         stack.send(0, 10);
         stack.frame(100, Frame { acks: (1..=3).collect(), ce: 1, ..Frame::default() });
         stack.frame(105, Frame { acks: (4..=6).collect(), ce: 2, ..Frame::default() });

@@ -26,6 +26,16 @@ struct Packet {
     fate: Fate,
 }
 
+/// What the controller is told of numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Numbers {
+    /// Those of packets, the next one and the oldest outstanding one.
+    Known,
+    /// Those of packets and the oldest outstanding one; the next one stays 0.
+    WithoutNext,
+    Unknown,
+}
+
 /// The parts of one ACK frame, in the order in which the stack calls the controller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Part {
@@ -56,8 +66,7 @@ impl Default for Frame {
 #[derive(Clone, Debug)]
 pub(crate) struct Stack<S: SlowStart = HyStartPlusPlus> {
     pub(crate) cc: Cubic<S>,
-    /// Whether the controller is told numbers, next number and oldest outstanding number.
-    pub(crate) knows_numbers: bool,
+    pub(crate) numbers: Numbers,
     /// Whether the controller is told of sends.
     pub(crate) reports_sends: bool,
     /// Whether acked packets that had been declared lost are marked so.
@@ -123,7 +132,7 @@ impl<S: SlowStart> Stack<S> {
     pub(crate) fn around(cc: Cubic<S>, datagram: u64) -> Self {
         Self {
             cc,
-            knows_numbers: true,
+            numbers: Numbers::Known,
             reports_sends: true,
             flags_late: true,
             limited_by: SendLimit::Cwnd,
@@ -175,8 +184,8 @@ impl<S: SlowStart> Stack<S> {
             prior_bytes_in_flight: flight,
             delivered: self.sums[Fate::Acked as usize],
             lost: self.sums[Fate::Lost as usize],
-            next_number: if self.knows_numbers { self.next() } else { 0 },
-            oldest_outstanding: oldest.filter(|_| self.knows_numbers),
+            next_number: if self.numbers == Numbers::Known { self.next() } else { 0 },
+            oldest_outstanding: oldest.filter(|_| self.numbers != Numbers::Unknown),
             rtt: self.rtt,
             max_datagram_size: self.datagram,
             handshake_ready: true,
@@ -227,7 +236,8 @@ impl<S: SlowStart> Stack<S> {
 
     pub(crate) fn frame_at(&mut self, now: Instant, frame: Frame) {
         let prior = self.in_flight();
-        let number = |n: u64| if self.knows_numbers { Some(n) } else { None };
+        let numbers = self.numbers;
+        let number = |n: u64| (numbers != Numbers::Unknown).then_some(n);
         let acked: Vec<AckedPacket> = frame
             .acks
             .iter()
@@ -279,7 +289,7 @@ impl<S: SlowStart> Stack<S> {
                         &EcnEvent {
                             ce: Some(frame.ce),
                             newly_acked: Some(acked.len() as u64),
-                            largest_acked: self.knows_numbers.then_some(n),
+                            largest_acked: number(n),
                             largest_acked_sent_at: at,
                             ..EcnEvent::default()
                         },
