@@ -37,7 +37,7 @@ pub struct Config {
     /// Fast convergence (RFC 9438 section 4.7). Default true; to be switched off where one flow has the network
     /// for itself.
     pub fast_convergence: bool,
-    /// Reduce to 0.85 instead of 0.7 of the window after a CE mark (ABE, RFC 8511). Default true.
+    /// Reduce to 0.85 instead of 0.7 of the window after a CE mark in congestion avoidance (ABE, RFC 8511). Default true.
     pub abe: bool,
     /// Undo reductions for losses that turn out spurious (RFC 9438 section 4.9.2). Default true.
     pub undo_spurious: bool,

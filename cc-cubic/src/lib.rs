@@ -15,7 +15,7 @@
 //! * RFC 9002 gives the states, the initial and minimum window, recovery periods and persistent congestion (which is
 //!   what RFC 9438 section 4.8 calls a timeout).
 //! * RFC 9406 gives the end of the initial slow start; any other [`SlowStart`](cc_core::SlowStart) may be used.
-//! * RFC 8511 gives the smaller reduction after a CE mark, RFC 9959 (as a [subset](Config::resume)) the use of a saved
+//! * RFC 8511 gives the smaller reduction after a CE mark in congestion avoidance, RFC 9959 (as a [subset](Config::resume)) the use of a saved
 //!   window.
 //!
 //! # Choices where the documents leave one, and deviations

@@ -74,7 +74,8 @@ impl State {
     /// Multiplicative decrease; a recovery period begins.
     pub(crate) fn reduce(&mut self, signal: Signal, settings: &Settings) {
         let beta = match signal {
-            Signal::Ce if settings.abe => BETA_ECN,
+            // RFC 8511 is about congestion avoidance: in slow start the window may be twice what the path carries.
+            Signal::Ce if settings.abe && self.phase != Phase::SlowStart => BETA_ECN,
             Signal::Ce | Signal::Loss => BETA_LOSS,
         };
         let cwnd = self.cwnd.whole();
@@ -174,8 +175,17 @@ mod tests {
     fn a_mark_uses_its_own_factor_in_fast_convergence() {
         // 9600 * (1 + 0.85) / 2 = 8880; 9600 * 0.85 = 8160.
         let (mut state, settings) = state(9_600, 14_400);
+        state.start_stage(Instant::ZERO, &settings);
         state.reduce(Signal::Ce, &settings);
         assert_eq!((state.w_max, state.cwnd.whole()), (8_880, 8_160));
+    }
+
+    #[test]
+    fn a_mark_in_slow_start_uses_the_factor_of_a_loss() {
+        // 9600 * (1 + 0.7) / 2 = 8160; 9600 * 0.7 = 6720.
+        let (mut state, settings) = state(9_600, 14_400);
+        state.reduce(Signal::Ce, &settings);
+        assert_eq!((state.w_max, state.cwnd.whole()), (8_160, 6_720));
     }
 
     #[test]

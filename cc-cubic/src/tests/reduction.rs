@@ -418,15 +418,35 @@ fn losses_of_nothing_in_flight_and_of_mtu_probes_are_no_congestion() {
 }
 
 #[test]
-fn a_ce_mark_reduces_to_85_hundredths() {
-    // RFC 8511 section 3: 0.85 * 12000 = 10200. Without ABE 0.7 * 12000 = 8400.
-    for (abe, expected) in [(true, 10_200), (false, 8_400)] {
-        let mut stack = Stack::with(&Config { abe, ..Config::default() });
-        stack.send(0, 10);
-        stack.frame(100, Frame { acks: vec![1], ce: 1, ..Frame::default() });
-        assert_eq!(stack.cc.cwnd(), expected);
-        assert_eq!(stack.cc.w_max(), 12_000);
+fn a_ce_mark_in_congestion_avoidance_reduces_to_85_hundredths() {
+    // RFC 8511 section 3: 0.85 * 84000 = 71400. Without ABE 0.7 * 84000 = 58800. W_max was 120000, so fast convergence
+    // takes (1 + 0.85) / 2 * 84000 = 77700 or (1 + 0.7) / 2 * 84000 = 71400.
+    for (abe, window, w_max) in [(true, 71_400, 77_700), (false, 58_800, 71_400)] {
+        let mut stack = Stack::resting(84_000, &Config { abe, ..Config::default() });
+        let first = *stack.fill(1_010).start();
+        stack.frame(1_110, Frame { acks: vec![first], ce: 1, ..Frame::default() });
+        assert_eq!((stack.cc.cwnd(), stack.cc.ssthresh()), (window, Some(window)));
+        assert_eq!((stack.cc.w_max(), stack.cc.cwnd_prior()), (w_max, 84_000));
     }
+}
+
+#[test]
+fn a_ce_mark_in_slow_start_reduces_to_seven_tenths() {
+    // RFC 8511 changes congestion avoidance only. Initial slow start: 0.7 * 12000.
+    let mut stack = Stack::new();
+    stack.send(0, 10);
+    stack.frame(100, Frame { acks: vec![1], ce: 1, ..Frame::default() });
+    assert_eq!((stack.cc.cwnd(), stack.cc.w_max()), (8_400, 12_000));
+    // Slow start after persistent congestion, up to the threshold of 8400: 2400 + 2400 = 4800, then 0.7 * 4800.
+    let mut stack = Stack::new();
+    stack.send(0, 10);
+    stack.frame(2_000, Frame { losses: (1..=10).collect(), persistent: true, ..Frame::default() });
+    let sent = stack.send(2_001, 2);
+    stack.ack(2_101, sent);
+    assert_eq!((stack.cc.cwnd(), stack.cc.snapshot().phase), (4_800, "slow_start"));
+    let sent = stack.send(2_102, 4);
+    stack.frame(2_202, Frame { acks: vec![*sent.start()], ce: 1, ..Frame::default() });
+    assert_eq!(stack.cc.cwnd(), 3_360);
 }
 
 #[test]
@@ -439,7 +459,7 @@ fn ce_marks_of_one_flight_reduce_once() {
         stack.frame(100, Frame { acks: (1..=3).collect(), ce: 1, ..Frame::default() });
         stack.frame(105, Frame { acks: (4..=6).collect(), ce: 2, ..Frame::default() });
         stack.frame(110, Frame { acks: (7..=10).collect(), ce: 3, ..Frame::default() });
-        assert_eq!(stack.cc.cwnd(), 10_200);
+        assert_eq!(stack.cc.cwnd(), 8_400);
         stack.send(111, 6);
         stack.frame(215, Frame { acks: (11..=13).collect(), ce: 1, ..Frame::default() });
         assert_eq!(stack.cc.snapshot().congestion_events, 2);
@@ -456,41 +476,49 @@ fn more_marks_than_packets_acked_are_clamped() {
     stack.cc.on_ecn(&path, &ecn);
     assert_eq!(stack.cc.cwnd(), 12_000);
     stack.cc.on_ecn(&path, &EcnEvent { newly_acked: Some(3), ..ecn });
-    assert_eq!(stack.cc.cwnd(), 10_200);
+    assert_eq!(stack.cc.cwnd(), 8_400);
 }
 
 #[test]
 fn a_mark_and_a_loss_of_one_frame_give_the_reduction_of_the_loss() {
-    // D2: 0.7 * 12000, whichever comes first; K and W_max as for the loss alone.
+    // D2: 0.7 * 84000, whichever comes first; W_max = 0.85 * 84000 as for the loss alone.
     let orders =
         [[Part::Ecn, Part::Rtt, Part::Losses, Part::Acks], [Part::Losses, Part::Rtt, Part::Ecn, Part::Acks]];
     for order in orders {
-        let mut stack = Stack::new();
-        stack.send(0, 10);
+        let mut stack = Stack::resting(84_000, &Config::default());
+        let first = *stack.fill(1_010).start();
         stack.frame(
-            100,
-            Frame { acks: (4..=10).collect(), losses: vec![1], ce: 1, order, ..Frame::default() },
+            1_110,
+            Frame {
+                acks: (first + 3..first + 9).collect(),
+                losses: vec![first],
+                ce: 1,
+                order,
+                ..Frame::default()
+            },
         );
-        assert_eq!(stack.cc.cwnd(), 8_400, "{order:?}");
-        assert_eq!(stack.cc.w_max(), 12_000);
-        assert_eq!(stack.cc.snapshot().congestion_events, 1);
+        assert_eq!(stack.cc.cwnd(), 58_800, "{order:?}");
+        assert_eq!(stack.cc.w_max(), 71_400);
+        assert_eq!(stack.cc.snapshot().congestion_events, 2);
     }
 }
 
 #[test]
 fn a_loss_after_the_recovery_that_a_mark_opened_still_deepens_it_once() {
-    let mut stack = Stack::new();
-    stack.send(0, 10);
-    stack.frame(100, Frame { acks: vec![1], ce: 1, ..Frame::default() });
-    stack.send(101, 1);
-    stack.ack(201, 11..=11);
+    // 0.85 * 84000 = 71400, then 0.7 * 84000 = 58800.
+    let mut stack = Stack::resting(84_000, &Config::default());
+    let first = *stack.fill(1_010).start();
+    stack.frame(1_110, Frame { acks: vec![first], ce: 1, ..Frame::default() });
+    let probe = stack.send_sized(ms(1_111), 1, 1);
+    stack.ack(1_211, probe);
     assert!(!stack.cc.in_recovery());
-    stack.frame(202, losing([2]));
-    assert_eq!(stack.cc.cwnd(), 8_400);
+    assert_eq!(stack.cc.cwnd(), 71_400);
+    stack.frame(1_212, losing([first + 1]));
+    assert_eq!(stack.cc.cwnd(), 58_800);
     assert!(!stack.cc.in_recovery());
-    stack.frame(203, losing([3]));
-    assert_eq!(stack.cc.cwnd(), 8_400);
-    assert_eq!(stack.cc.snapshot().congestion_events, 1);
+    stack.frame(1_213, losing([first + 2]));
+    assert_eq!(stack.cc.cwnd(), 58_800);
+    assert_eq!(stack.cc.snapshot().congestion_events, 2);
 }
 
 #[test]

@@ -223,6 +223,18 @@ fn a_queue_that_grows_ends_slow_start_without_loss() {
 }
 
 #[test]
+fn a_mark_in_conservative_slow_start_reduces_to_seven_tenths() {
+    // RFC 8511 changes congestion avoidance only.
+    let mut stack = Stack::new();
+    rounds(&mut stack, &[100, 100, 120, 120]);
+    assert_eq!(stack.cc.snapshot().phase, "conservative_slow_start");
+    let before = stack.cc.cwnd();
+    let sent = stack.fill(1_000);
+    stack.frame(1_120, Frame { acks: vec![*sent.start()], ce: 1, ..Frame::default() });
+    assert_eq!(stack.cc.cwnd(), before * 7 / 10);
+}
+
+#[test]
 fn one_spike_does_not_end_slow_start() {
     // F5 A: one RTT of 180 ms in a round of 20 samples of 100 ms.
     let mut stack = Stack::with(&Config { initial_window: Some(24_000), ..Config::default() });
