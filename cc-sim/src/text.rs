@@ -27,7 +27,17 @@ pub(crate) fn decimal(value: u64, scale: u64) -> String {
     format!("{whole}.{}", fraction.trim_end_matches('0'))
 }
 
-/// `text` on one line: runs of white space become one blank, other control characters their escapes.
+/// Whether `c` does something else than stand there: control characters, line separators, and the marks that change the
+/// direction of the text around them (Unicode standard annex 9, section 2) or are not seen at all.
+pub(crate) fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(
+            c,
+            '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+        )
+}
+
+/// `text` on one line: runs of white space become one blank, other characters that are not seen their escapes.
 ///
 /// For messages that quote what somebody else wrote: a name with a line break or a terminal escape in it cannot
 /// make them more than one line.
@@ -39,7 +49,7 @@ pub fn one_line(text: &str) -> String {
             line.push(' ');
         }
         for c in word.chars() {
-            if c.is_control() { line.extend(c.escape_default()) } else { line.push(c) }
+            if is_hidden(c) { line.extend(c.escape_unicode()) } else { line.push(c) }
         }
     }
     line
@@ -67,5 +77,7 @@ mod tests {
     #[test]
     fn a_message_is_one_line_whatever_it_quotes() {
         assert_eq!(one_line("a\n  b\u{1b}[2J\tc "), "a b\\u{1b}[2J c");
+        // Right-to-left override and its end.
+        assert_eq!(one_line("a\u{202e}lmot.\u{202c}b"), "a\\u{202e}lmot.\\u{202c}b");
     }
 }

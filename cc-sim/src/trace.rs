@@ -167,11 +167,15 @@ impl<'a> Trace<'a> {
 
     /// Runs the simulation; `write` gets the trace piece by piece, each piece of whole lines.
     ///
+    /// A first run, which nobody watches, shows whether there is an end; the one that is written goes the same way. So
+    /// nothing is kept in memory, however long the trace.
+    ///
     /// # Errors
     ///
-    /// The run fails; what happened before that has been written.
+    /// The run fails; nothing has been written.
     pub fn write(self, format: Format, mut write: impl FnMut(&str)) -> Result<Outcome, SimulationError> {
         let Self { scenario, algorithm, seed, interval_us } = self;
+        simulate(scenario, algorithm, seed, &mut ())?;
         match format {
             Format::Table => {
                 write(&format!(

@@ -295,6 +295,7 @@ fn fields_of_files_that_are_refused_are_named_with_their_range() {
         ("rate_mbps = 8", "rate_mbps = -8", "link[0].rate_mbps", "0.001..=1000000 Mbit/s"),
         ("rate_mbps = 8", "rate_mbps = 1_000_001", "link[0].rate_mbps", "0.001..=1000000 Mbit/s"),
         ("rate_mbps = 8", "rate_mbps = nan", "link[0].rate_mbps", "0.001..=1000000 Mbit/s"),
+        ("rate_mbps = 8", "rate_mbps = 99999999999999999999", "link[0].rate_mbps", "0.001..=1000000 Mbit/s"),
         ("rate_mbps = 8", "rate_mbps = 0", "link[0].rate_mbps", "0 for ever"),
         ("rate_mbps = 8", "rate_mbps = \"8\"", "link[0].rate_mbps", "expected a number"),
         ("rate_mbps = 8", "rate = 8", "link[0].rate", "`rate_mbps`"),
@@ -318,11 +319,34 @@ fn a_run_that_cannot_end_stops_at_the_limit_of_virtual_time() {
         .replace("rate_mbps = 8", "rate_mbps = 0.001")
         .replace("[[link]]", "time_limit_ms = 60_000\n[[link]]");
     let path = scenario_file("slow.toml", &slow);
-    let message = failure_of(&["run", &path, "--runs", "3"], 1);
-    assert!(message.contains("small") && message.contains("virtual-time limit of 60"), "{message}");
-    let trace = cc_sim(&["trace", &path, "--cc", "c4"]);
-    assert_eq!(trace.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&trace.stderr).contains("virtual-time limit of 60"));
+    for args in [
+        &["run", &path, "--runs", "3"][..],
+        &["compare", &path, "--runs", "1"],
+        &["trace", &path, "--cc", "c4"],
+        &["trace", &path, "--cc", "cubic", "--format", "json"],
+    ] {
+        let message = failure_of(args, 2);
+        let expected = "scenario small: time_limit_ms: not finished after 60000.000 ms of virtual time, ";
+        assert!(message.contains(expected) && message.contains(" of 500000 bytes arrived"), "{message}");
+        assert!(message.contains("(allowed: 1..=86400000 ms)"), "{message}");
+    }
+}
+
+#[test]
+fn a_path_that_holds_too_many_packets_is_refused() {
+    // 10 Gbit/s, 2 s one way: 5 GB in flight, 65 536 datagrams are 94 MB.
+    let text = SMALL
+        .replace("rate_mbps = 8", "rate_mbps = 10_000")
+        .replace("latency_ms = 10", "latency_ms = 2_000")
+        .replace("size_bytes = 500_000", "size_bytes = 500_000_000")
+        + "[resume]\ncwnd_bytes = 1_000_000_000\nrtt_ms = 4_000\n[endpoint]\n\
+           initial_max_data_bytes = 1_000_000_000\ninitial_max_stream_data_bytes = 1_000_000_000\n";
+    let path = scenario_file("large.toml", &text);
+    for args in [&["run", &path, "--runs", "1", "--cc", "c4"][..], &["trace", &path, "--cc", "c4"]] {
+        let message = failure_of(args, 2);
+        assert!(message.contains("scenario small: link: ") && message.contains("rate_mbps"), "{message}");
+        assert!(message.contains("(allowed: 0..=65536 in flight)"), "{message}");
+    }
 }
 
 #[test]

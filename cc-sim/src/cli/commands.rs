@@ -54,7 +54,7 @@ fn trace(options: &TraceOptions) -> Result<(), Failure> {
     let mut stdout = output::Stdout::new();
     let outcome = trace.write(options.format, |piece| stdout.write(piece));
     stdout.finish()?;
-    outcome.map(|_| ()).map_err(Failure::failed)
+    outcome.map(|_| ()).map_err(Failure::bad_input)
 }
 
 /// Runs what the options ask for.
@@ -76,7 +76,7 @@ fn measure(scenarios: &[String], options: &RunOptions) -> Result<Vec<Row>, Failu
     let started = now();
     let cells = pool.install(|| plan.run(|| progress.inc(1)));
     progress.finish_and_clear();
-    let cells = cells.map_err(Failure::failed)?;
+    let cells = cells.map_err(Failure::bad_input)?;
     note_speed(&cells, now().duration_since(started).as_secs_f64());
     Ok(report::rows(&cells, &figures))
 }

@@ -1,7 +1,7 @@
 //! Command line: arguments in, a result on stdout or one line on stderr out.
 //!
-//! Exit codes: 0 for a result, 1 for a run or an output that failed, 2 for input that was refused. Refused input
-//! leaves stdout empty. stdout depends on the arguments only; times of this machine go to stderr.
+//! Exit codes: 0 for a result, 1 for an output that failed, 2 for input that was refused, be it by a run that does not
+//! end within its limits. Refused input leaves stdout empty. stdout depends on the arguments only; times of this machine go to stderr.
 
 mod args;
 mod commands;

@@ -14,7 +14,8 @@ pub(crate) mod rng;
 mod server;
 
 use crate::algorithm::Algorithm;
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, time_limit_range};
+use crate::text::Millis;
 use cc_core::{CongestionController, PathRtt, Snapshot};
 use client::Client;
 use link::{Direction, Link};
@@ -133,21 +134,23 @@ pub enum SimulationError {
     },
 }
 
+/// One line: scenario, field, what is wrong and what is allowed.
 impl fmt::Display for SimulationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TimeLimit { scenario, limit_us, delivered, bytes } => {
-                let (secs, micros) = (limit_us / 1_000_000, limit_us % 1_000_000);
+                let (limit, range) = (Millis(*limit_us), time_limit_range());
                 write!(
                     f,
-                    "scenario {scenario}: not finished at the virtual-time limit of {secs}.{micros:06} s \
-                     ({delivered} of {bytes} bytes arrived)"
+                    "scenario {scenario}: time_limit_ms: not finished after {limit} ms of virtual time, \
+                     {delivered} of {bytes} bytes arrived (allowed: {range})"
                 )
             }
             Self::TooManyInFlight { scenario, limit } => {
                 write!(
                     f,
-                    "scenario {scenario}: more than {limit} packets in flight, which the sender can not keep track of"
+                    "scenario {scenario}: link: rate_mbps, latency_ms and queue hold more packets than the sender \
+                     keeps track of (allowed: 0..={limit} in flight)"
                 )
             }
         }

@@ -23,6 +23,7 @@
 
 mod parse;
 
+pub(crate) use parse::time_limit_range;
 pub use parse::{ScenarioError, builtin, builtin_names, parse};
 
 /// A complete, validated description of a run. Made by [`parse`] from a TOML file or by [`builtin`].

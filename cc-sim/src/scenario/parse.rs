@@ -18,7 +18,8 @@
 //! rate_mbps = 5                 # 0.001..=1000000, or 0 in a state that ends: nothing passes, nothing is dropped
 //! up_mbps = 1                   # optional: another rate from the data receiver to the data sender
 //! latency_ms = 50               # 0..=60000, one way
-//! queue_ms = 80                 # 0.001..=60000; or queue_bytes = 1..=10^12; or queue_unlimited = true
+//! queue_ms = 80                 # 0.001..=60000; or queue_bytes = 1252..=10^12 (initial_mtu_bytes at least);
+//!                               # or queue_unlimited = true
 //! jitter_ms = 2                 # optional, 0..=10000: mean of the Gaussian jitter
 //!
 //! [[link]]
@@ -58,7 +59,8 @@
 //! ```
 
 use super::{Endpoint, Jitter, LinkState, LinkTimeline, QueueLimit, Resume, Scenario, Transfer};
-use crate::text::{decimal, one_line};
+use crate::engine::packet::size;
+use crate::text::{decimal, is_hidden, one_line};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, Visitor};
 use std::fmt;
@@ -72,12 +74,48 @@ use std::ops::RangeInclusive;
 /// or a link that stays at rate 0 for ever.
 pub fn parse(text: &str, origin: &str) -> Result<Scenario, ScenarioError> {
     let checker = Checker { origin };
-    let deserializer = toml::Deserializer::parse(text).map_err(|e| checker.syntax(text, &e))?;
-    let raw: RawScenario = serde_path_to_error::deserialize(deserializer).map_err(|e| {
-        let path = e.path().to_string();
-        checker.error(if path == "." { "scenario" } else { &path }, e.inner().message())
+    let raw = read(text).or_else(|refused| match refused.long_integer_ends {
+        // A whole number of more digits than the TOML library reads: as a decimal number it is refused by its field.
+        Some(end) => read(&[&text[..end], ".0", &text[end..]].concat()),
+        None => Err(refused),
+    });
+    checker.scenario(raw.map_err(|refused| checker.error(&refused.field, &refused.problem))?)
+}
+
+/// What the TOML library has to say.
+struct Refused {
+    field: String,
+    problem: String,
+    /// Where the whole number ends that is the problem.
+    long_integer_ends: Option<usize>,
+}
+
+fn read(text: &str) -> Result<RawScenario, Refused> {
+    let deserializer = toml::Deserializer::parse(text).map_err(|e| {
+        let before = e.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+        Refused {
+            field: format!("line {}", before.matches('\n').count() + 1),
+            problem: format!("not TOML: {}", e.message()),
+            long_integer_ends: None,
+        }
     })?;
-    checker.scenario(raw)
+    serde_path_to_error::deserialize(deserializer).map_err(|e| {
+        let path = e.path().to_string();
+        let span = e.inner().span();
+        Refused {
+            field: if path == "." { "scenario".to_owned() } else { path },
+            problem: e.inner().message().to_owned(),
+            long_integer_ends: span
+                .filter(|span| text.get(span.clone()).is_some_and(is_long_integer))
+                .map(|span| span.end),
+        }
+    })
+}
+
+/// Whether `literal` is a decimal integer with more digits than 128 bits hold.
+fn is_long_integer(literal: &str) -> bool {
+    let digits = literal.strip_prefix(['+', '-']).unwrap_or(literal);
+    digits.len() >= 39 && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_')
 }
 
 /// One of the scenarios that are part of the program.
@@ -209,7 +247,7 @@ struct RawEndpoint {
 /// Any number, so that one out of range is refused by the range of its field and not by that of a Rust type.
 #[derive(Clone, Copy)]
 enum Number {
-    Whole(i64),
+    Whole(i128),
     Real(f64),
 }
 
@@ -232,10 +270,16 @@ impl<'de> Deserialize<'de> for Number {
                 f.write_str("a number")
             }
             fn visit_i64<E: Error>(self, value: i64) -> Result<Number, E> {
-                Ok(Number::Whole(value))
+                Ok(Number::Whole(value.into()))
             }
             fn visit_u64<E: Error>(self, value: u64) -> Result<Number, E> {
-                Ok(i64::try_from(value).map_or(Number::Real(f64::INFINITY), Number::Whole))
+                Ok(Number::Whole(value.into()))
+            }
+            fn visit_i128<E: Error>(self, value: i128) -> Result<Number, E> {
+                Ok(Number::Whole(value))
+            }
+            fn visit_u128<E: Error>(self, value: u128) -> Result<Number, E> {
+                Ok(i128::try_from(value).map_or(Number::Real(f64::INFINITY), Number::Whole))
             }
             fn visit_f64<E: Error>(self, value: f64) -> Result<Number, E> {
                 Ok(Number::Real(value))
@@ -265,7 +309,8 @@ const DURATION_US: RangeInclusive<u64> = 1_000..=DAY_US;
 const TIME_LIMIT_US: RangeInclusive<u64> = 1_000..=DAY_US;
 const LATENCY_US: RangeInclusive<u64> = 0..=MINUTE_US;
 const QUEUE_US: RangeInclusive<u64> = 1..=MINUTE_US;
-const QUEUE_BYTES: RangeInclusive<u64> = 1..=1_000_000_000_000;
+/// The least that [`queue_bytes`] allows, and the most.
+const QUEUE_BYTES: RangeInclusive<u64> = size::CLIENT_HELLO..=1_000_000_000_000;
 const JITTER_US: RangeInclusive<u64> = 0..=10_000_000;
 const RATE_BPS: RangeInclusive<u64> = 1_000..=1_000_000_000_000;
 const SIZE_BYTES: RangeInclusive<u64> = 1..=100_000_000_000;
@@ -295,32 +340,36 @@ impl Checker<'_> {
             let problem = format!("`{}` (allowed: 1..={MAX_NAME} of A-Z a-z 0-9 _ -)", raw.name);
             return Err(self.error("name", &problem));
         }
-        if raw.summary.chars().count() > MAX_SUMMARY || raw.summary.chars().any(char::is_control) {
-            return Err(
-                self.error("summary", &format!("not one line (allowed: 0..={MAX_SUMMARY} characters)"))
-            );
+        if raw.summary.chars().count() > MAX_SUMMARY || raw.summary.chars().any(is_hidden) {
+            return Err(self
+                .error("summary", &format!("not one visible line (allowed: 0..={MAX_SUMMARY} characters)")));
         }
         let time_limit_us =
             self.or("time_limit_ms", raw.time_limit_ms, MS, TIME_LIMIT_US, DEFAULT_TIME_LIMIT_US)?;
-        let start_us = self.or("transfer.start_ms", raw.transfer.start_ms, MS, START_US, 0)?;
-        if start_us >= time_limit_us {
-            return Err(self.error("transfer.start_ms", "not before time_limit_ms"));
-        }
+        // Before the time limit.
+        let start_us = *START_US.start()..=*START_US.end().min(&(time_limit_us - 1));
+        let start_us = self.or("transfer.start_ms", raw.transfer.start_ms, MS, start_us, 0)?;
+        let endpoint = self.endpoint(&raw.endpoint)?;
         Ok(Scenario {
-            link: self.timeline(&raw.link, raw.link_repeats)?,
+            link: self.timeline(&raw.link, raw.link_repeats, &endpoint)?,
             transfer: Transfer {
                 bytes: self.number("transfer.size_bytes", raw.transfer.size_bytes, BYTES, SIZE_BYTES)?,
                 start_us,
             },
             resume: raw.resume.map(|resume| self.resume(&resume)).transpose()?,
-            endpoint: self.endpoint(&raw.endpoint)?,
+            endpoint,
             time_limit_us,
             name: raw.name,
             summary: raw.summary,
         })
     }
 
-    fn timeline(&self, raw: &[RawState], repeat: bool) -> Result<LinkTimeline, ScenarioError> {
+    fn timeline(
+        &self,
+        raw: &[RawState],
+        repeat: bool,
+        endpoint: &Endpoint,
+    ) -> Result<LinkTimeline, ScenarioError> {
         if raw.is_empty() || raw.len() > MAX_STATES {
             return Err(self.error("link", &format!("{} states (allowed: 1..={MAX_STATES})", raw.len())));
         }
@@ -328,7 +377,7 @@ impl Checker<'_> {
         let states = raw
             .iter()
             .enumerate()
-            .map(|(i, state)| self.state(i, state, repeat || i < last))
+            .map(|(i, state)| self.state(i, state, repeat || i < last, endpoint))
             .collect::<Result<Vec<_>, _>>()?;
         for (rate, field) in [(down_bps as fn(&LinkState) -> u64, "rate_mbps"), (up_bps, "up_mbps")] {
             if states.iter().all(|state| rate(state) == 0) {
@@ -339,7 +388,13 @@ impl Checker<'_> {
     }
 
     /// State number `i`, which `ends` or lasts for ever.
-    fn state(&self, i: usize, raw: &RawState, ends: bool) -> Result<LinkState, ScenarioError> {
+    fn state(
+        &self,
+        i: usize,
+        raw: &RawState,
+        ends: bool,
+        endpoint: &Endpoint,
+    ) -> Result<LinkState, ScenarioError> {
         let field = |name: &str| format!("link[{i}].{name}");
         let duration_us = match (raw.duration_ms, ends) {
             (Some(value), true) => Some(self.number(&field("duration_ms"), value, MS, DURATION_US)?),
@@ -362,18 +417,18 @@ impl Checker<'_> {
             down_bps,
             up_bps: up_bps.unwrap_or(down_bps),
             latency_us: self.number(&field("latency_ms"), raw.latency_ms, MS, LATENCY_US)?,
-            queue: self.queue(i, raw)?,
+            queue: self.queue(i, raw, endpoint)?,
             jitter: if jitter_us == 0 { Jitter::None } else { Jitter::Gauss { mean_us: jitter_us } },
         })
     }
 
-    fn queue(&self, i: usize, raw: &RawState) -> Result<QueueLimit, ScenarioError> {
+    fn queue(&self, i: usize, raw: &RawState, endpoint: &Endpoint) -> Result<QueueLimit, ScenarioError> {
         match (raw.queue_ms, raw.queue_bytes, raw.queue_unlimited) {
             (Some(value), None, false) => {
                 self.number(&format!("link[{i}].queue_ms"), value, MS, QUEUE_US).map(QueueLimit::DelayUs)
             }
             (None, Some(value), false) => self
-                .number(&format!("link[{i}].queue_bytes"), value, BYTES, QUEUE_BYTES)
+                .number(&format!("link[{i}].queue_bytes"), value, BYTES, queue_bytes(endpoint))
                 .map(QueueLimit::Bytes),
             (None, None, true) => Ok(QueueLimit::Unlimited),
             _ => {
@@ -388,7 +443,7 @@ impl Checker<'_> {
     fn rate(&self, field: &str, value: Number, ends: bool) -> Result<u64, ScenarioError> {
         match scaled(value, MBPS) {
             Some(0) if ends => Ok(0),
-            Some(0) => Err(self.error(field, &rate_problem("0 for ever, so that the run could not end"))),
+            Some(0) => Err(self.error(field, &rate_problem("0 for ever"))),
             Some(bps) if RATE_BPS.contains(&bps) => Ok(bps),
             _ => Err(self.error(field, &rate_problem(&value.to_string()))),
         }
@@ -521,17 +576,15 @@ impl Checker<'_> {
         })
     }
 
-    fn syntax(&self, text: &str, error: &toml::de::Error) -> ScenarioError {
-        let line = error
-            .span()
-            .and_then(|span| text.get(..span.start))
-            .map_or(1, |before| before.matches('\n').count() + 1);
-        self.error(&format!("line {line}"), &format!("not TOML: {}", error.message()))
-    }
-
     fn error(&self, field: &str, problem: &str) -> ScenarioError {
         ScenarioError { origin: self.origin.to_owned(), field: field.to_owned(), problem: problem.to_owned() }
     }
+}
+
+/// A queue in bytes holds what the connection cannot do without: the first datagrams of the handshake, and a full
+/// datagram before path MTU discovery.
+fn queue_bytes(endpoint: &Endpoint) -> RangeInclusive<u64> {
+    endpoint.initial_mtu.max(*QUEUE_BYTES.start())..=*QUEUE_BYTES.end()
 }
 
 fn down_bps(state: &LinkState) -> u64 {
@@ -547,6 +600,11 @@ fn rate_problem(value: &str) -> String {
     format!("{value} is out of range (allowed: {range}, or 0 in a state that ends if another is not 0)")
 }
 
+/// What `time_limit_ms` may be.
+pub(crate) fn time_limit_range() -> String {
+    range_text(&TIME_LIMIT_US, MS)
+}
+
 fn range_text(range: &RangeInclusive<u64>, unit: Unit) -> String {
     let scale = u64::from(unit.per_file_unit);
     format!("{}..={}{}", decimal(*range.start(), scale), decimal(*range.end(), scale), unit.name)
@@ -558,7 +616,7 @@ fn scaled(value: Number, unit: Unit) -> Option<u64> {
     /// Above every range; below 2^53, so that a float up to here is a whole number exactly.
     const LIMIT: f64 = 1e15;
     match value {
-        Number::Whole(value) => u64::try_from(value).ok()?.checked_mul(u64::from(unit.per_file_unit)),
+        Number::Whole(value) => u64::try_from(value).ok()?.checked_mul(unit.per_file_unit.into()),
         Number::Real(value) => {
             let scaled = (value * f64::from(unit.per_file_unit)).round();
             let whole_enough = unit.per_file_unit > 1 || scaled == value;

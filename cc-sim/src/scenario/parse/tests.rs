@@ -197,16 +197,28 @@ fn numbers_out_of_range_are_refused_with_the_range() {
         ("up_mbps = 1", "up_mbps", "link[0].up_mbps", rate, "1e12"),
         ("latency_ms = 50", "latency_ms", "link[0].latency_ms", "0..=60000 ms", "60_000.001"),
         ("queue_ms = 80", "queue_ms", "link[0].queue_ms", "0.001..=60000 ms", "0"),
-        ("queue_bytes = 100_000", "queue_bytes", "link[1].queue_bytes", "1..=1000000000000 bytes", "0"),
+        ("queue_bytes = 100_000", "queue_bytes", "link[1].queue_bytes", "1252..=1000000000000 bytes", "1251"),
         ("jitter_ms = 2", "jitter_ms", "link[0].jitter_ms", "0..=10000 ms", "10_001"),
         ("size_bytes = 7_000_000", "size_bytes", "transfer.size_bytes", "1..=100000000000 bytes", "0"),
         ("size_bytes = 7_000_000", "size_bytes", "transfer.size_bytes", "1..=100000000000 bytes", "2.5"),
-        ("start_ms = 1_000", "start_ms", "transfer.start_ms", "0..=3600000 ms", "3_600_001"),
+        ("start_ms = 1_000", "start_ms", "transfer.start_ms", "0..=9999.999 ms", "10_000"),
         ("cwnd_bytes = 18_750_000", "cwnd_bytes", "resume.cwnd_bytes", "1200..=1000000000000 bytes", "1_199"),
         ("rtt_ms = 600.123", "rtt_ms", "resume.rtt_ms", "0.001..=60000 ms", "0"),
     ] {
         assert_refused(line, &format!("{name} = {bad}"), field, allowed);
-        for absurd in ["-1", "nan", "inf", "-inf", "1e300", "9_223_372_036_854_775_807"] {
+        // The largest i64, more than fits into a u64, more than fits into a u128, more than TOML reads.
+        for absurd in [
+            "-1",
+            "nan",
+            "inf",
+            "-inf",
+            "1e300",
+            "9_223_372_036_854_775_807",
+            "99999999999999999999",
+            "340282366920938463463374607431768211456",
+            "9_999_999_999_999_999_999_999_999_999_999_999_999_999_999",
+            "-9999999999999999999999999999999999999999",
+        ] {
             assert_refused(line, &format!("{name} = {absurd}"), field, allowed);
         }
     }
@@ -248,7 +260,7 @@ fn names_and_summaries_are_one_short_line() {
     for bad in ["", "a b", "a/b", "a\\nb", "ä", &"x".repeat(65)] {
         assert_refused("name = \"good\"", &format!("name = \"{bad}\""), "name", "1..=64 of A-Z a-z 0-9 _ -");
     }
-    for bad in ["a\\nb", "\\u001b[2J", &"x".repeat(201)] {
+    for bad in ["a\\nb", "\\u001b[2J", "\\u202Ea", "\\u2028", "\\u200B", &"x".repeat(201)] {
         assert_refused("summary = \"a good one\"", &format!("summary = \"{bad}\""), "summary", "0..=200");
     }
 }
@@ -277,7 +289,10 @@ fn rate_zero_is_allowed_in_a_state_that_ends_only() {
     assert_eq!((suspended.link.states[0].down_bps, suspended.link.states[0].up_bps), (0, 1_000_000));
     let (field, message) = refused("rate_mbps = 10", "rate_mbps = 0");
     assert_eq!(field, "link[1].rate_mbps");
-    assert!(message.contains("0 for ever") && message.contains("0.001..=1000000 Mbit/s"), "{message}");
+    assert!(
+        message.contains("0 for ever is out of range") && message.contains("0.001..=1000000 Mbit/s"),
+        "{message}"
+    );
     assert_refused("rate_mbps = 10", "rate_mbps = 10\nup_mbps = 0", "link[1].up_mbps", "0 for ever");
     // A rate that is not 0 does not become 0 by rounding.
     assert_refused("rate_mbps = 5", "rate_mbps = 1e-9", "link[0].rate_mbps", "0.001..=1000000");
@@ -300,6 +315,13 @@ fn there_is_exactly_one_limit_of_the_queue() {
     assert_refused("queue_ms = 80", "", "link[0].queue_ms", allowed);
     assert_refused("queue_ms = 80", "queue_ms = 80\nqueue_bytes = 1", "link[0].queue_ms", allowed);
     assert_refused("queue_ms = 80", "queue_ms = 80\nqueue_unlimited = true", "link[0].queue_ms", allowed);
+    // A full datagram of the start fits.
+    let large = "mtu_bytes = 9_000\ninitial_mtu_bytes = 9_000";
+    let text =
+        GOOD.replace("mtu_bytes = 1_440", large).replace("queue_bytes = 100_000", "queue_bytes = 8_999");
+    let error = parse(&text, "x").unwrap_err();
+    assert!(error.to_string().contains("link[1].queue_bytes: 8999"), "{error}");
+    assert!(error.to_string().contains("9000..=1000000000000 bytes"), "{error}");
     let unlimited = parse(&GOOD.replace("queue_ms = 80", "queue_unlimited = true"), "x").unwrap();
     assert_eq!(unlimited.link.states[0].queue, QueueLimit::Unlimited);
 }
@@ -320,7 +342,12 @@ fn the_link_has_a_bounded_number_of_states() {
 
 #[test]
 fn a_transfer_starts_before_the_time_limit() {
-    assert_refused("time_limit_ms = 10_000", "time_limit_ms = 1_000", "transfer.start_ms", "time_limit_ms");
+    let allowed = "1000 is out of range (allowed: 0..=999.999 ms)";
+    assert_refused("time_limit_ms = 10_000", "time_limit_ms = 1_000", "transfer.start_ms", allowed);
+    let hour = "3600001 is out of range (allowed: 0..=3600000 ms)";
+    let day = GOOD.replace("time_limit_ms = 10_000", "time_limit_ms = 86_400_000");
+    let error = parse(&day.replace("start_ms = 1_000", "start_ms = 3_600_001"), "x").unwrap_err();
+    assert!(error.to_string().contains(hour), "{error}");
 }
 
 #[test]
