@@ -118,6 +118,14 @@ impl Utilisation {
         self.utilised
     }
 
+    /// The frame is complete, whether or not its last part reached [`on_ack`](Self::on_ack) (it may have acked nothing).
+    pub const fn on_frame_end(&mut self) {
+        if self.mid_frame {
+            self.mid_frame = false;
+            self.reduced = false;
+        }
+    }
+
     /// The window was reduced, for whatever reason: `maxFS` starts again with the first flight after it.
     pub const fn on_reduction(&mut self) {
         self.max_flight = 0;

@@ -154,6 +154,44 @@ impl<S: SlowStart> Cubic<S> {
         }
     }
 
+    /// Newly acked packets, or nothing new in the last part of a frame.
+    fn take_ack(&mut self, path: &PathState, ack: &AckEvent<'_>) {
+        let (mut acked, mut fresh) = (0_u64, 0_u64);
+        let mut oldest_sent_at = path.now;
+        for packet in ack.packets {
+            acked = acked.saturating_add(packet.bytes);
+            // RFC 9002 appendix B.5: packets sent before the reduction do not grow the window.
+            if !self.cut.is_some_and(|cut| cut.covers(packet.number, packet.sent_at)) {
+                fresh = fresh.saturating_add(packet.bytes);
+            }
+            if self.ends_idle(packet) {
+                oldest_sent_at = oldest_sent_at.min(packet.sent_at);
+            }
+        }
+        if acked == 0 {
+            return;
+        }
+        self.take_rtt(path);
+        self.end_idle(oldest_sent_at);
+        if let Some(cut) = &mut self.cut {
+            cut.on_ack(path.now);
+        }
+        let slow_start = self.state.phase == Phase::SlowStart;
+        let utilised = self.utilisation.on_ack(path, ack, self.outputs.cwnd, slow_start);
+        self.resume.on_ack(path, ack, acked);
+        let held = matches!(self.resume, Resume::Unvalidated { .. });
+        if fresh > 0 {
+            if self.in_recovery() {
+                self.leave_recovery(path.now);
+            }
+            // RFC 9959, "Unvalidated Phase": no growth before a packet of the jump is acked.
+            self.grow(path, ack, fresh, utilised && !held);
+        }
+        self.settled_at = path.now;
+        self.note_idle(path);
+        self.update_outputs();
+    }
+
     /// Grows the window for `bytes` acked of packets sent after the last reduction.
     fn grow(&mut self, path: &PathState, ack: &AckEvent<'_>, bytes: u64, utilised: bool) {
         let mut bytes = if utilised { bytes } else { 0 };
@@ -183,25 +221,21 @@ impl<S: SlowStart> Cubic<S> {
             // RFC 9406 section 4.3: HyStart++ serves the initial slow start only.
             SlowStartStep::Grow(bytes)
         };
-        match step {
-            SlowStartStep::Exit => {
-                self.state.exit_slow_start(path.now, &self.settings);
-                self.start_segments();
-                bytes
-            }
-            SlowStartStep::Grow(growth) => {
-                let cwnd = self.state.cwnd.whole();
-                let limit = self.limit(WindowGrowth::Doubling).min(self.state.ssthresh);
-                let growth = growth.min(limit.saturating_sub(cwnd));
-                self.state.cwnd = self.state.cwnd.plus(FineBytes::new(growth));
-                if self.state.cwnd.whole() < self.state.ssthresh {
-                    return 0;
-                }
-                self.state.start_flat_stage(path.now, &self.settings);
-                self.start_segments();
-                bytes.saturating_sub(growth)
-            }
+        let (SlowStartStep::Grow(growth) | SlowStartStep::Exit(growth)) = step;
+        let limit = self.limit(WindowGrowth::Doubling).min(self.state.ssthresh);
+        let growth = growth.min(limit.saturating_sub(self.state.cwnd.whole()));
+        self.state.cwnd = self.state.cwnd.plus(FineBytes::new(growth));
+        if matches!(step, SlowStartStep::Exit(_)) {
+            self.state.exit_slow_start(path.now, &self.settings);
+            self.start_segments();
+            return 0;
         }
+        if self.state.cwnd.whole() < self.state.ssthresh {
+            return 0;
+        }
+        self.state.start_flat_stage(path.now, &self.settings);
+        self.start_segments();
+        bytes.saturating_sub(growth)
     }
 
     fn limit(&self, growth: WindowGrowth) -> u64 {
@@ -323,40 +357,11 @@ impl<S: SlowStart> CongestionController for Cubic<S> {
 
     fn on_ack(&mut self, path: &PathState, ack: &AckEvent<'_>) {
         self.follow_mtu(path);
-        let (mut acked, mut fresh) = (0_u64, 0_u64);
-        let mut oldest_sent_at = path.now;
-        for packet in ack.packets {
-            acked = acked.saturating_add(packet.bytes);
-            // RFC 9002 appendix B.5: packets sent before the reduction do not grow the window.
-            if !self.cut.is_some_and(|cut| cut.covers(packet.number, packet.sent_at)) {
-                fresh = fresh.saturating_add(packet.bytes);
-            }
-            if self.ends_idle(packet) {
-                oldest_sent_at = oldest_sent_at.min(packet.sent_at);
-            }
+        self.take_ack(path, ack);
+        if ack.last {
+            self.utilisation.on_frame_end();
+            self.slow_start.on_frame_end();
         }
-        if acked == 0 {
-            return;
-        }
-        self.take_rtt(path);
-        self.end_idle(oldest_sent_at);
-        if let Some(cut) = &mut self.cut {
-            cut.on_ack(path.now);
-        }
-        let slow_start = self.state.phase == Phase::SlowStart;
-        let utilised = self.utilisation.on_ack(path, ack, self.outputs.cwnd, slow_start);
-        self.resume.on_ack(path, ack, acked);
-        let held = matches!(self.resume, Resume::Unvalidated { .. });
-        if fresh > 0 {
-            if self.in_recovery() {
-                self.leave_recovery(path.now);
-            }
-            // RFC 9959, "Unvalidated Phase": no growth before a packet of the jump is acked.
-            self.grow(path, ack, fresh, utilised && !held);
-        }
-        self.settled_at = path.now;
-        self.note_idle(path);
-        self.update_outputs();
     }
 
     fn on_loss(&mut self, path: &PathState, loss: &LossEvent<'_>) {

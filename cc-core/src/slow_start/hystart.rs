@@ -74,13 +74,13 @@ impl HyStartPlusPlus {
     }
 
     /// `min(N, L * SMSS)`: the part of `bytes` that counts, `L` being per frame.
-    fn countable(&mut self, path: &PathState, ack: &AckEvent<'_>, bytes: u64) -> u64 {
+    fn countable(&mut self, path: &PathState, bytes: u64) -> u64 {
         if self.paced {
             return bytes;
         }
         let limit = UNPACED_LIMIT.saturating_mul(path.max_datagram_size.min(MAX_DATAGRAM_SIZE));
         let countable = bytes.min(limit.saturating_sub(self.used_of_frame));
-        self.used_of_frame = if ack.last { 0 } else { self.used_of_frame.saturating_add(countable) };
+        self.used_of_frame = self.used_of_frame.saturating_add(countable);
         countable
     }
 
@@ -141,7 +141,7 @@ impl SlowStart for HyStartPlusPlus {
 
     fn on_ack(&mut self, path: &PathState, ack: &AckEvent<'_>, bytes: u64) -> SlowStartStep {
         // RFC 9406 section 4.2: first the window, then the RTT, then the round.
-        let bytes = self.countable(path, ack, bytes);
+        let bytes = self.countable(path, bytes);
         let growth = match &mut self.state {
             State::SlowStart => bytes,
             State::Conservative { remainder, .. } => {
@@ -152,9 +152,13 @@ impl SlowStart for HyStartPlusPlus {
         };
         self.judge_rtt();
         if self.round.on_ack(path, ack) && self.end_round() {
-            return SlowStartStep::Exit;
+            return SlowStartStep::Exit(growth);
         }
         SlowStartStep::Grow(growth)
+    }
+
+    fn on_frame_end(&mut self) {
+        self.used_of_frame = 0;
     }
 
     fn phase(&self) -> &'static str {

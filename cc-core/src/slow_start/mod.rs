@@ -20,7 +20,8 @@ use std::fmt::Debug;
 
 /// How the window grows before a first congestion signal.
 ///
-/// Order of one ACK frame: [`on_rtt`](Self::on_rtt), then [`on_ack`](Self::on_ack) for each part.
+/// Order of one ACK frame: [`on_rtt`](Self::on_rtt), then [`on_ack`](Self::on_ack) for each part with newly acked
+/// packets, then [`on_frame_end`](Self::on_frame_end).
 pub trait SlowStart: Clone + Debug + Send + Sync + 'static {
     /// A packet was handed to the network. Optional: every implementation works when it never comes.
     fn on_packet_sent(&mut self, _path: &PathState, _packet: &SentPacket) {}
@@ -31,6 +32,9 @@ pub trait SlowStart: Clone + Debug + Send + Sync + 'static {
     /// Packets were acked. `bytes` of them may make the window grow: zero if the window was underutilised
     /// (the ACK still counts for rounds).
     fn on_ack(&mut self, path: &PathState, ack: &AckEvent<'_>, bytes: u64) -> SlowStartStep;
+
+    /// The frame is complete, whether or not its last part reached [`on_ack`](Self::on_ack).
+    fn on_frame_end(&mut self) {}
 
     /// Name of the current phase for logs.
     fn phase(&self) -> &'static str {
@@ -46,9 +50,9 @@ pub trait SlowStart: Clone + Debug + Send + Sync + 'static {
 pub enum SlowStartStep {
     /// The window grows by so many bytes.
     Grow(u64),
-    /// Slow start is over without a loss: the threshold becomes the current window, and the bytes of this ACK
-    /// belong to congestion avoidance.
-    Exit,
+    /// The window grows by so many bytes, and then slow start is over without a loss: the threshold becomes the window
+    /// (RFC 9406 section 4.2 updates the window before it looks at the round).
+    Exit(u64),
 }
 
 /// Byte limit of the initial window (RFC 9002 section 7.2).

@@ -269,3 +269,63 @@ fn the_parts_of_one_frame_are_judged_alike() {
     let one = AckEvent { max_bytes_in_flight: MSS, ..last };
     assert!(!utilisation.on_ack(&small, &one, 12_000, true));
 }
+
+#[test]
+fn what_a_frame_says_is_taken_anew_after_a_frame_whose_last_part_was_not_seen() {
+    // Flights of four of a window of ten, the pacer stopped the sender, so the window may grow. A part of a frame that
+    // does not end here; then a frame that says that there was no data.
+    for ended in [true, false] {
+        let mut sender = Sender::new(IncreaseRule::Rfc9002);
+        sender.send(4);
+        let sent_at = Instant::from_millis(10);
+        let packet = AckedPacket { number: Some(0), sent_at, bytes: MSS, ..AckedPacket::default() };
+        let part = AckEvent {
+            packets: &[packet],
+            last: false,
+            rate_sample: None,
+            limited_by: SendLimit::Pacer,
+            max_bytes_in_flight: 4 * MSS,
+            app_limited_at: None,
+            newest_data_sent_at: Some(sent_at),
+        };
+        assert!(sender.utilisation.on_ack(&sender.path(100), &part, 10 * MSS, true));
+        sender.acked = 1;
+        if ended {
+            sender.utilisation.on_frame_end();
+        }
+        assert!(!sender.ack(110, 10, 10 * MSS, SendLimit::NoData));
+        // The lack of data at 110 ms was noticed: the pacer is no excuse for packets sent before.
+        assert_eq!(sender.ack(120, 10, 10 * MSS, SendLimit::Pacer), !ended);
+    }
+}
+
+#[test]
+fn a_reduction_in_a_frame_whose_last_part_was_not_seen_is_over_with_the_frame() {
+    // maxFS starts again with the flight after the reduction, and then follows the largest flight between ACKs.
+    let mut sender = Sender::new(IncreaseRule::RateLimited);
+    sender.send(8);
+    sender.utilisation.on_reduction();
+    let packet = AckedPacket { number: Some(0), bytes: MSS, ..AckedPacket::default() };
+    let part = AckEvent {
+        packets: &[packet],
+        last: false,
+        rate_sample: None,
+        limited_by: SendLimit::Cwnd,
+        max_bytes_in_flight: 8 * MSS,
+        app_limited_at: None,
+        newest_data_sent_at: None,
+    };
+    sender.acked = 2;
+    sender.utilisation.on_ack(&sender.path(100), &part, 10 * MSS, false);
+    assert_eq!(sender.utilisation.max_flight(), 6 * MSS);
+    sender.utilisation.on_frame_end();
+    // A frame that acked nothing after a reduction is no reason to believe the flight before it.
+    sender.peak = 7 * MSS;
+    sender.ack(110, 0, 10 * MSS, SendLimit::Cwnd);
+    assert_eq!(sender.utilisation.max_flight(), 7 * MSS);
+    sender.utilisation.on_reduction();
+    sender.utilisation.on_frame_end();
+    sender.peak = 7 * MSS;
+    sender.ack(120, 0, 10 * MSS, SendLimit::Cwnd);
+    assert_eq!(sender.utilisation.max_flight(), 4 * MSS);
+}

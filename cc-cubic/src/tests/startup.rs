@@ -3,8 +3,8 @@
 use super::stack::{Frame, MSS, Stack, ms};
 use crate::{Config, Cubic, ResumeJump};
 use cc_core::{
-    CongestionController, Duration, Instant, MAX_DATAGRAM_SIZE, MtuChange, PathChange, PathState, Rate,
-    ResumeHint, SendLimit, SlowStart, SpuriousLoss, StandardSlowStart,
+    AckEvent, AckedPacket, CongestionController, Duration, Instant, MAX_DATAGRAM_SIZE, MtuChange, PathChange,
+    PathState, Rate, ResumeHint, SendLimit, SlowStart, SpuriousLoss, StandardSlowStart,
 };
 use std::collections::VecDeque;
 use std::vec;
@@ -204,13 +204,18 @@ fn a_queue_that_grows_ends_slow_start_without_loss() {
     assert_eq!(stack.cc.ssthresh(), None);
     let mut now = 1_000;
     while stack.cc.ssthresh().is_none() {
-        let before = stack.cc.cwnd();
-        let sent = stack.fill(now);
-        for n in sent {
+        for n in stack.fill(now) {
+            let (before, exited) = (stack.cc.cwnd(), stack.cc.ssthresh().is_some());
             stack.ack(now + 120, n..=n);
+            if !exited {
+                // A quarter of the bytes acked, also for the ACK that ends the last round: RFC 9406 section 4.2 updates
+                // the window first.
+                assert_eq!(stack.cc.cwnd(), before + 300);
+                if let Some(threshold) = stack.cc.ssthresh() {
+                    assert_eq!(threshold, before + 300);
+                }
+            }
         }
-        // A quarter of the bytes acked.
-        assert!(stack.cc.cwnd() <= before + before / 4 + MSS);
         now += 121;
         assert!(now < 2_000, "five rounds");
     }
@@ -232,6 +237,61 @@ fn a_mark_in_conservative_slow_start_reduces_to_seven_tenths() {
     let sent = stack.fill(1_000);
     stack.frame(1_120, Frame { acks: vec![*sent.start()], ce: 1, ..Frame::default() });
     assert_eq!(stack.cc.cwnd(), before * 7 / 10);
+}
+
+/// Hands over a part of an ACK frame: `packets` full-sized packets with the numbers from `first` on, sent at 0.
+fn ack_part(cubic: &mut Cubic, at_ms: u64, first: u64, packets: u64, last: bool) {
+    let packets: Vec<AckedPacket> = (first..first + packets)
+        .map(|n| AckedPacket { number: Some(n), bytes: MSS, ..AckedPacket::default() })
+        .collect();
+    let path = PathState {
+        now: ms(at_ms),
+        bytes_in_flight: 100 * MSS,
+        prior_bytes_in_flight: 200 * MSS,
+        next_number: 200,
+        oldest_outstanding: Some(100),
+        ..PathState::default()
+    };
+    let ack = AckEvent {
+        packets: &packets,
+        last,
+        rate_sample: None,
+        limited_by: SendLimit::Cwnd,
+        max_bytes_in_flight: 200 * MSS,
+        app_limited_at: None,
+        newest_data_sent_at: None,
+    };
+    cubic.on_ack(&path, &ack);
+}
+
+#[test]
+fn the_limit_of_an_unpaced_sender_is_per_frame_however_frames_are_cut() {
+    // RFC 9406 section 4.3: L * SMSS = 8 * 1200 = 9600 per frame: of 12 packets 8 count, in parts of 8 and 4, and so again
+    // in the next frame. A frame may end with a part without packets, or with one that only has packets of another path.
+    for (end, old) in [("packets", false), ("nothing", false), ("old packets", true)] {
+        let config = Config { paces: false, initial_window: Some(240_000), ..Config::default() };
+        let mut cubic = Cubic::new(&config);
+        if old {
+            let path = PathState { now: ms(1), next_number: 10, ..PathState::default() };
+            cubic.on_path_change(&path, PathChange::New);
+        }
+        for frame in 1..=3 {
+            let first = 20 * frame;
+            ack_part(&mut cubic, 100 + frame, first, 8, false);
+            match end {
+                "packets" => ack_part(&mut cubic, 100 + frame, first + 8, 4, true),
+                "nothing" => {
+                    ack_part(&mut cubic, 100 + frame, first + 8, 4, false);
+                    ack_part(&mut cubic, 100 + frame, 0, 0, true);
+                }
+                _ => {
+                    ack_part(&mut cubic, 100 + frame, first + 8, 4, false);
+                    ack_part(&mut cubic, 100 + frame, frame, 1, true);
+                }
+            }
+            assert_eq!(cubic.cwnd(), 240_000 + frame * 9_600, "{end} {frame}");
+        }
+    }
 }
 
 #[test]

@@ -19,6 +19,11 @@ impl Flow {
 
     /// Acks the next packet with the given RTT.
     fn ack(&mut self, rtt_ms: u64, bytes: u64) -> SlowStartStep {
+        self.ack_growing(rtt_ms, bytes, bytes)
+    }
+
+    /// The same where only `growing` of the bytes may make the window grow.
+    fn ack_growing(&mut self, rtt_ms: u64, bytes: u64, growing: u64) -> SlowStartStep {
         let number = self.acked;
         self.acked += 1;
         let path = PathState {
@@ -32,7 +37,9 @@ impl Flow {
         let latest = Duration::from_millis(rtt_ms);
         self.slow_start.on_rtt(&path, &RttEvent { latest, is_sample: true, ..RttEvent::default() });
         let packet = AckedPacket { number: Some(number), bytes, ..AckedPacket::default() };
-        self.slow_start.on_ack(&path, &event(&[packet]), bytes)
+        let step = self.slow_start.on_ack(&path, &event(&[packet]), growing);
+        self.slow_start.on_frame_end();
+        step
     }
 
     /// One round in which every sample is `rtt_ms`; the step of its last ACK.
@@ -78,10 +85,20 @@ fn the_limit_of_an_unpaced_sender_holds_for_a_frame_cut_into_parts() {
     let mut slow_start = HyStartPlusPlus::new(false);
     let path = PathState { oldest_outstanding: Some(0), bytes_in_flight: 1, ..PathState::default() };
     let packets = [AckedPacket { number: Some(0), bytes: 6_000, ..AckedPacket::default() }];
-    let part = AckEvent { last: false, ..event(&packets) };
-    assert_eq!(slow_start.on_ack(&path, &part, 6_000), SlowStartStep::Grow(6_000));
-    assert_eq!(slow_start.on_ack(&path, &event(&packets), 6_000), SlowStartStep::Grow(3_600));
-    assert_eq!(slow_start.on_ack(&path, &event(&packets), 6_000), SlowStartStep::Grow(6_000), "next frame");
+    // Also where the last part acks nothing new, and so is not seen here.
+    for last_part in [true, false] {
+        let part = AckEvent { last: false, ..event(&packets) };
+        assert_eq!(slow_start.on_ack(&path, &part, 6_000), SlowStartStep::Grow(6_000));
+        let second = if last_part { event(&packets) } else { part };
+        assert_eq!(slow_start.on_ack(&path, &second, 6_000), SlowStartStep::Grow(3_600));
+        slow_start.on_frame_end();
+        assert_eq!(
+            slow_start.on_ack(&path, &event(&packets), 6_000),
+            SlowStartStep::Grow(6_000),
+            "next frame"
+        );
+        slow_start.on_frame_end();
+    }
 }
 
 #[test]
@@ -161,7 +178,7 @@ fn conservative_slow_start_grows_by_a_quarter_and_keeps_the_remainder() {
     let grown: u64 = (0..4)
         .map(|_| match flow.ack(100, 1_201) {
             SlowStartStep::Grow(bytes) => bytes,
-            SlowStartStep::Exit => 0,
+            SlowStartStep::Exit(_) => 0,
         })
         .sum();
     assert_eq!(grown, 1_201);
@@ -178,7 +195,8 @@ fn slow_start_ends_after_five_conservative_rounds_the_first_partial_one_included
         assert_eq!(flow.round(100), SlowStartStep::Grow(300));
     }
     assert_eq!(flow.partial(9, 100), SlowStartStep::Grow(300));
-    assert_eq!(flow.partial(1, 100), SlowStartStep::Exit);
+    // The last ACK still grows the window, by a quarter of 1200 bytes.
+    assert_eq!(flow.partial(1, 100), SlowStartStep::Exit(300));
 }
 
 #[test]
@@ -199,17 +217,19 @@ fn an_rtt_below_the_baseline_resumes_slow_start() {
     for _ in 0..3 {
         assert_eq!(flow.round(112), SlowStartStep::Grow(300));
     }
-    assert_eq!(flow.round(112), SlowStartStep::Exit);
+    assert_eq!(flow.round(112), SlowStartStep::Exit(300));
 }
 
 #[test]
 fn an_underutilised_window_does_not_grow_but_its_rounds_count() {
+    // CSS from the eighth ack of the second round on: that round and four more end slow start, without a byte of growth.
     let mut flow = Flow::new(true);
     flow.round(80);
-    flow.round(100);
-    let path = PathState { oldest_outstanding: Some(21), bytes_in_flight: 1, ..PathState::default() };
-    let packets = [AckedPacket { number: Some(21), bytes: 1_200, ..AckedPacket::default() }];
-    assert_eq!(flow.slow_start.on_ack(&path, &event(&packets), 0), SlowStartStep::Grow(0));
+    for packet in 1..5 * FLIGHT {
+        assert_eq!(flow.ack_growing(100, PACKET, 0), SlowStartStep::Grow(0), "{packet}");
+        assert_eq!(flow.slow_start.is_conservative(), packet >= 8, "{packet}");
+    }
+    assert_eq!(flow.ack_growing(100, PACKET, 0), SlowStartStep::Exit(0));
 }
 
 #[test]
