@@ -6,8 +6,8 @@ use crate::{C4, Config, Phase};
 use approx::assert_relative_eq;
 use cc_core::{
     AckedPacket, CongestionController, DiscardReason, Duration, EcnCodepoint, EcnEvent, Instant, LossEvent,
-    LostPacket, PacketSnapshot, PacketSpace, PathChange, PathState, Rate, RateSample, RttEvent, SamplingRule,
-    SpuriousLoss,
+    LostPacket, PacketSnapshot, PacketSpace, PathChange, PathRtt, PathState, Rate, RateSample, RttEvent,
+    SamplingRule, SpuriousLoss,
 };
 
 fn acked(number: u64, bytes: u64) -> AckedPacket {
@@ -230,6 +230,45 @@ fn an_entry_without_a_number_stands_for_its_full_datagrams() {
 }
 
 #[test]
+fn a_sum_counts_as_at_most_32_packets() {
+    let average = |packets: u64| {
+        let mut rig = Rig::cruising(40_000, 40_000);
+        rig.lose_all(&[unnumbered(10, packets * 1_200)]);
+        rig.c4.loss_rate.average()
+    };
+    assert!(average(31) < average(32));
+    assert_eq!(average(33), average(32));
+}
+
+#[test]
+fn without_numbers_acked_packets_take_the_numbers_between_losses() {
+    // Losses of numbers 1 and 1 + distance.
+    let average = |between: AckedPacket| {
+        let mut rig = Rig::cruising(40_000, 40_000);
+        rig.lose_all(&[unnumbered(10, 1_200)]);
+        rig.ack_packets(&[between], true, None);
+        rig.lose_all(&[unnumbered(20, 1_200)]);
+        rig.c4.loss_rate.average().to_f64()
+    };
+    let bytes = |bytes| AckedPacket { bytes, ..AckedPacket::default() };
+    // Distance 3: x = 0.0625 * (15/16)^3 = 0.0514984; + (1 - x)/16. Two full datagrams, or two by the stack's count.
+    assert_relative_eq!(average(bytes(2_400)), 0.110_779_762_27, epsilon = 1e-10);
+    assert_relative_eq!(
+        average(AckedPacket { packets: Some(2), ..bytes(1_200) }),
+        0.110_779_762_27,
+        epsilon = 1e-10
+    );
+    // Distance 2: x = 0.0625 * (15/16)^2 = 0.0549316; + (1 - x)/16. Less than a datagram is one packet.
+    assert_relative_eq!(average(bytes(0)), 0.113_998_413_085_937_5, epsilon = 1e-10);
+    // Distance 1: x = 0.0625 * 15/16 = 0.0585938; + (1 - x)/16. A late ack was counted when it was lost.
+    assert_relative_eq!(
+        average(AckedPacket { was_lost: true, ..bytes(1_200) }),
+        0.117_431_640_625,
+        epsilon = 1e-10
+    );
+}
+
+#[test]
 fn persistent_congestion_spurious_loss_idle_and_discards_change_nothing() {
     let mut rig = Rig::cruising(1_000_000, 40_000);
     let before = rig.c4.clone();
@@ -401,6 +440,36 @@ fn end_of_an_era_takes_the_latest_sample_into_its_extremes() {
     rig.end_era(); // no RTT event in the era
     // (7 * 40 000 + 48 000)/8; the maximum rises at once
     assert_eq!((rig.c4.rtt.running_min, rig.c4.rtt.nominal_max), (41_000, 48_000));
+}
+
+#[test]
+fn end_of_an_era_takes_the_paths_latest_sample_if_there_was_no_rtt_event() {
+    let mut rig = Rig::cruising(1_000_000, 40_000);
+    rig.c4.rtt.latest = 0;
+    rig.path.rtt = rig.path.rtt.map(|rtt| PathRtt { latest: Duration::from_millis(48), ..rtt });
+    rig.end_era();
+    assert_eq!(rig.c4.rtt.nominal_max, 48_000);
+}
+
+#[test]
+fn with_nothing_outstanding_the_highest_number_of_all_frames_ends_the_era() {
+    let mut rig = Rig::cruising(1_000_000, 40_000); // the era began with number 200
+    rig.path.oldest_outstanding = None;
+    rig.ack_packets(&[acked(199, 1_200)], true, None);
+    assert_eq!(rig.c4.cruise_eras_left, 2);
+    rig.ack_packets(&[acked(200, 1_200), acked(150, 1_200)], true, None);
+    assert_eq!(rig.c4.cruise_eras_left, 1);
+}
+
+#[test]
+fn without_numbers_the_newest_packet_of_a_frame_ends_the_era() {
+    let mut rig = Rig::cruising(1_000_000, 40_000); // the era began at 1 s
+    rig.path.oldest_outstanding = None;
+    let sent = |micros| AckedPacket { sent_at: Instant::from_micros(micros), ..AckedPacket::default() };
+    rig.ack_packets(&[sent(1_000_000)], true, None);
+    assert_eq!(rig.c4.cruise_eras_left, 2);
+    rig.ack_packets(&[sent(1_000_001), sent(500_000)], true, None);
+    assert_eq!(rig.c4.cruise_eras_left, 1);
 }
 
 #[test]
