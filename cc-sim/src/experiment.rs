@@ -54,8 +54,8 @@ impl Experiment<'_> {
 }
 
 impl<'a> Experiment<'a> {
-    /// Runs everything in the current rayon pool ([`thread_pool`] makes one): scenario by scenario, algorithm by algorithm. `on_run` is called
-    /// after each run, from any thread.
+    /// Runs everything in the current rayon pool ([`thread_pool`] makes one): scenario by scenario, algorithm by
+    /// algorithm. `on_run` is called after each run, from any thread.
     ///
     /// # Errors
     ///

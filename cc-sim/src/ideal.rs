@@ -6,9 +6,14 @@
 //! stretches at rate 0, and the exchange that closes the connection. Flow control and jitter are left out: both can
 //! only make a run longer.
 //!
-//! Two things can make a run shorter than this, neither on the draft's paths: a path whose latency falls, on which it
-//! would have been faster to wait than to send at once, and a client that stops waiting for the answer to its close
-//! because the path has become much longer than it knew.
+//! Some things can make a run shorter than this, none on the draft's paths:
+//!
+//! * a path whose latency falls, on which it would have been faster to wait than to send at once;
+//! * a client that stops waiting for the answer to its close because the path has become much longer than it knew;
+//! * the rounding of the link to whole microseconds a datagram: at 8 Gbit/s one of 1252 bytes takes 1 us and one of 9000
+//!   bytes 9 us, in which nine of the small ones carry more. The limit takes full datagrams nevertheless;
+//! * a change of the link, which serialises again the packet that it finds in service: a smaller datagram may have been
+//!   through.
 
 use crate::engine::link::service_time_us;
 use crate::engine::packet::size;

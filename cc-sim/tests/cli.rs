@@ -84,6 +84,7 @@ fn csv_and_json_hold_the_same_figures() {
     assert_eq!((rows.len(), csv.len()), (4, 5));
     for (row, record) in rows.iter().zip(&csv[1..]) {
         assert_eq!(row.as_object().unwrap().len(), csv[0].len());
+        assert_eq!((row["runs"].as_u64(), row["seed"].as_u64()), (Some(3), Some(1)));
         for (name, value) in csv[0].iter().zip(record) {
             match &row[name] {
                 serde_json::Value::String(text) => assert_eq!(text, value),
@@ -132,7 +133,11 @@ fn the_table_shows_each_cell_once() {
     assert_eq!(table.lines().filter(|line| line.starts_with("| alone ")).count(), 2, "{table}");
     assert!(table.contains("2 runs a line, seed 5"), "{table}");
     // The draft's mean and the reference's for c4.
-    assert!(table.contains(" 4.642 |") && table.contains(" 4.534 |"), "{table}");
+    assert!(
+        table.contains("| 4.642 ") && table.contains("| 4.534 ") && table.contains("| 4.839 "),
+        "{table}"
+    );
+    assert!(table.lines().all(|line| line.chars().count() <= 120), "{table}");
 }
 
 #[test]
@@ -143,6 +148,7 @@ fn compare_has_ratios_to_the_first_algorithm() {
         let column = rows[0].iter().position(|column| column == name).unwrap();
         rows[1][column].parse::<f64>().unwrap()
     };
+    assert_eq!((figure("runs"), figure("seed")), (2.0, 1.0));
     assert_eq!((figure("cubic_ratio_mean"), figure("cubic_ratio_p90")), (1.0, 1.0));
     assert!((figure("c4_ratio_mean") - figure("c4_mean_us") / figure("cubic_mean_us")).abs() < 1e-4);
     let json = json(&stdout_of(&[&args[..], &["json"]].concat()));
@@ -159,6 +165,13 @@ fn a_scenario_file_runs_without_the_draft_s_figures() {
     assert!(rows["rows"][0]["draft_mean_us"].is_null());
     // 500 000 bytes at 8 Mbit/s take half a second at least, and three round trips 60 ms.
     assert!(rows["rows"][0]["min_us"].as_u64() > Some(560_000));
+    // A late start moves completion and limit, not the ratio.
+    let late = scenario_file("late.toml", &SMALL.replace("500_000", "500_000\nstart_ms = 10_000"));
+    let late = json(&stdout_of(&["run", &late, "--runs", "2", "--format", "json"]));
+    let figure = |rows: &serde_json::Value, name: &str| rows["rows"][0][name].as_f64().unwrap();
+    assert_eq!(figure(&late, "limit_us"), figure(&rows, "limit_us") + 1e7);
+    let ratio = (figure(&late, "mean_us") - 1e7) / (figure(&late, "limit_us") - 1e7);
+    assert!((figure(&late, "ratio_limit") - ratio).abs() < 1e-4 && ratio > 1.0, "{ratio}");
     // A file that calls itself like a built-in scenario is not compared with figures of another path.
     let path = scenario_file("false_alone.toml", &SMALL.replace("small", "alone"));
     let rows = json(&stdout_of(&["run", &path, "--runs", "1", "--format", "json"]));

@@ -78,7 +78,7 @@ fn measure(scenarios: &[String], options: &RunOptions) -> Result<Vec<Row>, Failu
     progress.finish_and_clear();
     let cells = cells.map_err(Failure::bad_input)?;
     note_speed(&cells, now().duration_since(started).as_secs_f64());
-    Ok(report::rows(&cells, &figures))
+    Ok(report::rows(&cells, options.seed, &figures))
 }
 
 fn settings(options: &RunOptions) -> Settings {

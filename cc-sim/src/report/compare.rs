@@ -19,7 +19,7 @@ pub fn render_comparison(rows: &[Row], settings: Settings, format: Format) -> Re
     let lines = lines(rows);
     match format {
         Format::Table => Ok(text_table(&lines, settings)),
-        Format::Csv => csv_lines(&lines),
+        Format::Csv => csv_lines(&lines, settings),
         Format::Json => json_text(&Comparison { settings, scenarios: lines }),
     }
 }
@@ -96,10 +96,10 @@ fn text_table(lines: &[Line<'_>], settings: Settings) -> String {
 }
 
 /// A column for each figure of each algorithm, `c4_mean_us` and so on.
-fn csv_lines(lines: &[Line<'_>]) -> Result<String, RenderError> {
+fn csv_lines(lines: &[Line<'_>], settings: Settings) -> Result<String, RenderError> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     if let Some(line) = lines.first() {
-        let mut header = vec!["scenario".to_owned(), "limit_us".to_owned()];
+        let mut header = ["scenario", "runs", "seed", "limit_us"].map(str::to_owned).to_vec();
         for column in &line.algorithms {
             let name = column.algorithm;
             header.extend(["mean_us", "p90_us", "ratio_mean", "ratio_p90"].map(|f| format!("{name}_{f}")));
@@ -107,8 +107,9 @@ fn csv_lines(lines: &[Line<'_>]) -> Result<String, RenderError> {
         writer.write_record(&header)?;
     }
     for line in lines {
+        let limit_us = line.limit_us.map_or_else(String::new, |us| us.to_string());
         let mut record =
-            vec![line.scenario.to_owned(), line.limit_us.map_or_else(String::new, |us| us.to_string())];
+            vec![line.scenario.to_owned(), settings.runs.to_string(), settings.seed.to_string(), limit_us];
         for column in &line.algorithms {
             let figures = [column.mean_us, column.p90_us, column.ratio_mean, column.ratio_p90];
             record.extend(figures.map(|figure| figure.to_string()));

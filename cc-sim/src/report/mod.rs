@@ -45,6 +45,8 @@ pub struct Row {
     pub algorithm: &'static str,
     /// Number of runs.
     pub runs: u64,
+    /// Base seed.
+    pub seed: u64,
     /// Mean completion time.
     pub mean_us: f64,
     /// 90th percentile of the completion time.
@@ -75,7 +77,7 @@ pub struct Row {
     pub ratio_reference_p90: Option<f64>,
     /// The physical limit.
     pub limit_us: Option<u64>,
-    /// Our mean over the physical limit.
+    /// Our mean over the physical limit, both counted from the start of the transfer.
     pub ratio_limit: Option<f64>,
     /// Packets that the sender sent, mean of the runs.
     pub packets_sent: f64,
@@ -87,16 +89,17 @@ pub struct Row {
     pub packets_dropped: f64,
 }
 
-/// The rows of a table, in the order of `cells`.
+/// The rows of a table, in the order of `cells`, which were measured with the base seed `seed`.
 #[must_use]
-pub fn rows(cells: &[Cell<'_>], figures: &PublishedFigures) -> Vec<Row> {
-    cells.iter().map(|cell| row(cell, figures)).collect()
+pub fn rows(cells: &[Cell<'_>], seed: u64, figures: &PublishedFigures) -> Vec<Row> {
+    cells.iter().map(|cell| row(cell, seed, figures)).collect()
 }
 
-fn row(cell: &Cell<'_>, figures: &PublishedFigures) -> Row {
+fn row(cell: &Cell<'_>, seed: u64, figures: &PublishedFigures) -> Row {
     let completion = &cell.completion;
     let published = figures.of(cell.scenario, cell.algorithm.name());
     let limit_us = physical_limit(cell.scenario).map(|limit| limit.completion_us);
+    let start_us = cell.scenario.transfer.start_us as f64;
     let over = |ours: f64, theirs: f64| (theirs > 0.0).then(|| rounded(ours / theirs, 10_000.0));
     let mean_of = |count: fn(&crate::Outcome) -> u64| {
         let sum: u64 = cell.outcomes.iter().map(count).sum();
@@ -106,6 +109,7 @@ fn row(cell: &Cell<'_>, figures: &PublishedFigures) -> Row {
         scenario: cell.scenario.name.clone(),
         algorithm: cell.algorithm.name(),
         runs: completion.count,
+        seed,
         mean_us: rounded(completion.mean, 10.0),
         p90_us: rounded(completion.p90, 10.0),
         median_us: rounded(completion.median, 10.0),
@@ -121,7 +125,7 @@ fn row(cell: &Cell<'_>, figures: &PublishedFigures) -> Row {
         ratio_reference_mean: published.and_then(|p| over(completion.mean, p.reference_mean_us)),
         ratio_reference_p90: published.and_then(|p| over(completion.p90, p.reference_p90_us)),
         limit_us,
-        ratio_limit: limit_us.and_then(|limit| over(completion.mean, limit as f64)),
+        ratio_limit: limit_us.and_then(|limit| over(completion.mean - start_us, limit as f64 - start_us)),
         packets_sent: mean_of(|outcome| outcome.packets_sent),
         packets_lost: mean_of(|outcome| outcome.packets_lost),
         spurious_losses: mean_of(|outcome| outcome.spurious_losses),

@@ -77,10 +77,42 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_has_the_figures_of_the_draft_s_tables() {
+    fn every_cell_has_the_figures_of_the_draft_s_tables_and_of_the_reference_runs() {
+        // Mean and p90 of the draft, mean and p90 of 100 runs of the reference.
+        let expected = [
+            ("alone", "c4", 4_642_195.0, 4_835_141.0, 4_534_473.5, 4_839_050.4),
+            ("alone", "cubic", 4_492_758.0, 4_528_876.0, 4_468_707.1, 4_516_401.4),
+            ("alone", "bbr", 4_687_549.0, 4_701_306.0, 4_689_945.4, 4_702_293.3),
+            ("alone_200", "c4", 1_161_980.0, 1_186_067.0, 1_134_791.3, 1_187_176.3),
+            ("alone_200", "cubic", 1_147_122.0, 1_156_831.0, 1_146_653.6, 1_149_422.6),
+            ("alone_200", "bbr", 1_221_731.0, 1_222_109.0, 1_221_466.6, 1_221_950.6),
+            ("low_and_up", "c4", 7_762_235.0, 7_764_215.0, 7_568_964.8, 7_570_218.1),
+            ("low_and_up", "cubic", 8_067_973.0, 8_085_544.0, 8_041_757.6, 8_071_889.9),
+            ("low_and_up", "bbr", 7_506_642.0, 7_512_100.0, 7_507_194.9, 7_512_135.1),
+            ("drop_and_back", "c4", 7_697_371.0, 7_698_289.0, 7_555_059.0, 7_588_414.0),
+            ("drop_and_back", "cubic", 7_629_153.0, 7_632_407.0, 7_628_717.1, 7_632_412.6),
+            ("drop_and_back", "bbr", 7_627_033.0, 7_631_546.0, 7_627_656.0, 7_631_716.3),
+            ("blackhole", "c4", 5_628_028.0, 5_628_156.0, 5_591_967.4, 5_592_061.0),
+            ("blackhole", "cubic", 5_695_731.0, 5_699_325.0, 5_695_605.0, 5_699_325.1),
+            ("blackhole", "bbr", 5_811_312.0, 5_815_444.0, 5_811_081.7, 5_815_443.1),
+            ("short_long", "c4", 17_537_092.0, 17_538_424.0, 17_536_988.9, 17_538_435.0),
+            ("short_long", "cubic", 21_386_022.0, 21_547_041.0, 21_363_849.3, 21_375_423.6),
+            ("short_long", "bbr", 42_152_692.0, 43_393_686.0, 42_352_170.7, 43_393_690.1),
+            ("satellite", "c4", 6_807_111.0, 6_807_137.0, 6_807_135.4, 6_807_184.0),
+            ("satellite", "cubic", 6_704_244.0, 6_704_247.0, 6_704_245.2, 6_704_247.0),
+            ("satellite", "bbr", 7_452_075.0, 7_432_491.0, 7_447_993.0, 7_432_428.1),
+        ];
         let figures = PublishedFigures::load().unwrap();
-        let row = figures.of(&builtin("short_long").unwrap(), "cubic").unwrap();
-        assert_eq!((row.draft_mean_us, row.draft_p90_us), (21_386_022.0, 21_547_041.0));
+        let all: Vec<_> = figures
+            .all()
+            .iter()
+            .map(|row| {
+                let (scenario, algorithm) = (row.scenario.as_str(), row.algorithm.as_str());
+                let (draft, reference) = (row.draft_mean_us, row.reference_mean_us);
+                (scenario, algorithm, draft, row.draft_p90_us, reference, row.reference_p90_us)
+            })
+            .collect();
+        assert_eq!(all, expected);
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub fn render_results(rows: &[Row], settings: Settings, format: Format) -> Resul
 fn text_table(rows: &[Row], settings: Settings) -> String {
     let mut table = new_table(
         &["scenario", "cc"],
-        &["mean", "p90", "draft mean", "draft p90", "/draft", "ref mean", "/ref", "limit", "/limit"],
+        &["mean", "p90", "draft mean", "draft p90", "ref mean", "ref p90", "limit"],
     );
     for row in rows {
         table.add_row([
@@ -34,21 +34,20 @@ fn text_table(rows: &[Row], settings: Settings) -> String {
             row.algorithm.to_owned(),
             seconds(Some(row.mean_us)),
             seconds(Some(row.p90_us)),
-            seconds(row.draft_mean_us),
-            seconds(row.draft_p90_us),
-            ratio(row.ratio_draft_mean),
-            seconds(row.reference_mean_us),
-            ratio(row.ratio_reference_mean),
-            seconds(row.limit_us.map(|us| us as f64)),
-            ratio(row.ratio_limit),
+            with_ratio(row.draft_mean_us, row.ratio_draft_mean),
+            with_ratio(row.draft_p90_us, row.ratio_draft_p90),
+            with_ratio(row.reference_mean_us, row.ratio_reference_mean),
+            with_ratio(row.reference_p90_us, row.ratio_reference_p90),
+            with_ratio(row.limit_us.map(|us| us as f64), row.ratio_limit),
         ]);
     }
     let Settings { runs, seed } = settings;
     format!(
         "{table}\n\
-         Completion times in seconds of virtual time; {runs} runs a line, seed {seed}.\n\
-         draft: tables of draft-huitema-ccwg-c4-test. ref: the simulator behind them, at its newest version. limit: a \
-         sender\nthat knew the path. /draft, /ref, /limit: our mean over theirs.\n"
+         Completion times in seconds of virtual time; {runs} runs a line, seed {seed}. After each figure of others: ours over \
+         it.\n\
+         draft: tables of draft-huitema-ccwg-c4-test. ref: the simulator behind them, at its newest version.\n\
+         limit: a sender that knew the path, to hold the mean against.\n"
     )
 }
 
@@ -66,6 +65,11 @@ pub(super) fn new_table<T: ToString>(text: &[T], numbers: &[T]) -> Table {
 /// Seconds with three decimals, or `-`.
 pub(super) fn seconds(us: Option<f64>) -> String {
     us.map_or_else(|| "-".to_owned(), |us| format!("{:.3}", us / 1e6))
+}
+
+/// A figure of others and our ratio to it, or `-`.
+fn with_ratio(us: Option<f64>, value: Option<f64>) -> String {
+    us.map_or_else(|| "-".to_owned(), |_| format!("{} {}", seconds(us), ratio(value)))
 }
 
 /// A ratio with three decimals, or `-`.
