@@ -99,9 +99,12 @@ impl Link {
         self.in_transit.pop_front().map(|(_, packet)| packet)
     }
 
-    /// Changes the parameters at time `now`. Packets already in the air keep their arrival time; all others are
-    /// submitted again in order, so that a lower rate or a shorter queue drops the newest of them.
+    /// Changes the parameters at time `now`. Packets in the air keep their arrival time; from the first one on that is
+    /// not, all are submitted again in order, so that a lower rate or a shorter queue drops the newest of them.
     /// `on_drop` gets the packets dropped.
+    ///
+    /// In the air is, as in the reference, what arrives within the old latency from now. Without jitter that is what has
+    /// left the serialiser; a packet that has left it but is later than that by its jitter is serialised again.
     pub(super) fn change(
         &mut self,
         now: u64,
@@ -243,6 +246,25 @@ mod tests {
         link.change(1_500, &slow, Direction::Down, |_| dropped += 1);
         // 2 ms each from 1500 on: 3500 and 5500, the third would wait 4000 and is dropped.
         assert_eq!((arrivals(&mut link), dropped), (vec![11_000, 13_500, 15_500], 1));
+    }
+
+    #[test]
+    fn a_packet_that_its_jitter_makes_late_is_not_in_the_air() {
+        let mut jittered = state(8_000_000, 10_000, QueueLimit::Unlimited);
+        jittered.jitter = Jitter::Gauss { mean_us: 5_000 };
+        let mut link = Link::new(&jittered, Direction::Down, 0);
+        assert!(link.submit(0, packet(1_000)));
+        let late = link.next_arrival().unwrap() - 11_000;
+        assert!(late > 100, "this seed gives it a jitter of {late} us");
+        // It left the serialiser at 1000. At `late` us later it arrives in 10 000: in the air. A microsecond before that
+        // it is not, and goes through the serialiser again.
+        let plain = state(8_000_000, 10_000, QueueLimit::Unlimited);
+        let mut changed = Link::new(&jittered, Direction::Down, 0);
+        changed.submit(0, packet(1_000));
+        changed.change(1_000 + late - 1, &plain, Direction::Down, |_| ());
+        assert_eq!(changed.next_arrival(), Some(1_000 + late - 1 + 1_000 + 10_000));
+        link.change(1_000 + late, &plain, Direction::Down, |_| ());
+        assert_eq!(link.next_arrival(), Some(11_000 + late));
     }
 
     #[test]

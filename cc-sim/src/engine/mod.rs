@@ -3,6 +3,10 @@
 //! All times are whole microseconds of one virtual clock that starts at 0. One step takes the earliest of: a change
 //! of the link, an arrival at the server, an arrival at the client, a wake-up of the server, a wake-up of the
 //! client; on a tie the earlier in this list wins.
+//!
+//! "sim_model" in comments is the description of the simulator behind the C4 test draft that this one was written from;
+//! "the reference" is that simulator. The description is no part of the repository: what a citation needs of it stands
+//! beside it.
 
 mod ack_policy;
 mod client;

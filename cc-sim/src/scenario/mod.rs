@@ -1,6 +1,6 @@
 //! What is simulated: one bottleneck link each way, a timeline of its parameters, endpoints and a transfer.
 //!
-//! The defaults of the endpoint are those of the runs behind the tables of the C4 test draft; each says so in its
+//! The defaults of the endpoint are those of the runs behind the tables of the C4 test draft, in brackets in its
 //! documentation. Sizes are UDP payload bytes, times are microseconds.
 //!
 //! # What is no parameter
