@@ -105,15 +105,25 @@ impl<S: SlowStart> Cubic<S> {
 
     /// Takes the datagram size from the path state where a stack does not announce a change.
     fn follow_mtu(&mut self, path: &PathState) {
-        if self.settings.set_datagram(path.max_datagram_size) {
-            self.apply_mtu(path);
-        }
+        self.take_mtu(path, !path.handshake_ready);
     }
 
-    fn apply_mtu(&mut self, path: &PathState) {
+    /// Takes the datagram size from the path state; `in_handshake` if a change belongs to the handshake.
+    fn take_mtu(&mut self, path: &PathState, in_handshake: bool) {
+        let old = self.settings;
+        if !self.settings.set_datagram(path.max_datagram_size) {
+            return;
+        }
+        let mut initial_changed = false;
+        if in_handshake {
+            initial_changed = self.state.change_initial_window(&old, &self.settings);
+        }
         self.state.change_unit(path.now, &self.settings);
         if let Some(cut) = &mut self.cut {
-            cut.change_unit(path.now, &self.settings);
+            cut.change_unit(path.now, in_handshake.then_some(&old), &self.settings);
+        }
+        if initial_changed {
+            self.utilisation = Utilisation::new(self.settings.increase_rule, self.settings.initial_window());
         }
         self.start_segments();
         self.update_outputs();
@@ -478,14 +488,7 @@ impl<S: SlowStart> CongestionController for Cubic<S> {
     }
 
     fn on_mtu_update(&mut self, path: &PathState, change: MtuChange) {
-        self.settings.set_datagram(path.max_datagram_size);
-        if change == MtuChange::Handshake && self.state.in_initial_slow_start() {
-            // RFC 9002 section 7.2: the new initial window.
-            let initial = self.settings.initial_window();
-            self.state.cwnd = FineBytes::new(initial);
-            self.utilisation = Utilisation::new(self.settings.increase_rule, initial);
-        }
-        self.apply_mtu(path);
+        self.take_mtu(path, change == MtuChange::Handshake || !path.handshake_ready);
     }
 
     fn on_path_change(&mut self, path: &PathState, change: PathChange) {

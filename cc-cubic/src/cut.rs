@@ -132,9 +132,13 @@ impl Cut {
         }
     }
 
-    /// The datagram size changed: the stage that an undo would restore has another unit too.
-    pub(crate) fn change_unit(&mut self, now: Instant, settings: &Settings) {
+    /// The datagram size changed: the stage that an undo would restore has another unit too, and in the handshake another
+    /// initial window than with the settings that were in force.
+    pub(crate) fn change_unit(&mut self, now: Instant, in_handshake: Option<&Settings>, settings: &Settings) {
         if let Cause::Open { before, .. } = &mut self.cause {
+            if let Some(old) = in_handshake {
+                before.change_initial_window(old, settings);
+            }
             before.change_unit(now, settings);
         }
     }

@@ -132,6 +132,22 @@ impl State {
         }
     }
 
+    /// The datagram size changed in the handshake (RFC 9002 section 7.2): a smaller one, found in order to finish it, takes
+    /// the window down to the new initial window, in every phase; a larger one raises a window that is still the
+    /// initial one. Returns whether the window changed.
+    pub(crate) fn change_initial_window(&mut self, old: &Settings, new: &Settings) -> bool {
+        let initial = FineBytes::new(new.initial_window());
+        let follows = if new.datagram() < old.datagram() {
+            self.cwnd > initial
+        } else {
+            self.in_initial_slow_start() && self.cwnd == FineBytes::new(old.initial_window())
+        };
+        if follows {
+            self.cwnd = initial;
+        }
+        follows
+    }
+
     /// The unit of the curve changed: a running stage goes on from the current window.
     pub(crate) fn change_unit(&mut self, now: Instant, settings: &Settings) {
         self.cwnd = FineBytes::new(self.cwnd.whole().max(settings.min_window())).max(self.cwnd);

@@ -117,6 +117,86 @@ fn an_mtu_lowered_in_the_handshake_gives_a_new_initial_window() {
     assert_eq!(stack.cc.cwnd(), 2_900);
 }
 
+/// How a stack tells of a datagram size that changed in the handshake.
+const HANDSHAKE_CHANGES: [(Option<MtuChange>, bool); 4] = [
+    (Some(MtuChange::Handshake), true),
+    (Some(MtuChange::Handshake), false),
+    (Some(MtuChange::BlackHole), false),
+    // Only by the path state of the next event.
+    (None, false),
+];
+
+/// The datagram size becomes `datagram` at `at_ms`.
+fn change_mtu(stack: &mut Stack, at_ms: u64, datagram: u64, (change, ready): (Option<MtuChange>, bool)) {
+    stack.datagram = datagram;
+    let path = PathState { handshake_ready: ready, ..stack.path(ms(at_ms)) };
+    match change {
+        Some(change) => stack.cc.on_mtu_update(&path, change),
+        None => stack.cc.on_app_limited(&path),
+    }
+}
+
+#[test]
+fn an_mtu_lowered_in_the_handshake_lowers_the_window_in_every_phase() {
+    // RFC 9002 section 7.2: to the new initial window of 14500, from the first one of 18000, from one that has grown to
+    // 36000, from the minimum window of 18000 in recovery and from that after persistent congestion.
+    for how in HANDSHAKE_CHANGES {
+        let config = Config { max_datagram_size: 9_000, ..Config::default() };
+        let mut fresh = Stack::with(&config);
+        change_mtu(&mut fresh, 10, 1_450, how);
+        assert_eq!(fresh.cc.cwnd(), 14_500, "{how:?}");
+        let mut grown = Stack::with(&config);
+        let sent = grown.fill(0);
+        grown.ack(100, sent);
+        assert_eq!(grown.cc.cwnd(), 36_000);
+        change_mtu(&mut grown, 110, 1_450, how);
+        assert_eq!(grown.cc.cwnd(), 14_500, "{how:?}");
+        for persistent in [false, true] {
+            let mut reduced = Stack::with(&config);
+            let sent = reduced.fill(0);
+            reduced.frame(1_000, Frame { losses: sent.collect(), persistent, ..Frame::default() });
+            assert_eq!(reduced.cc.cwnd(), 18_000);
+            change_mtu(&mut reduced, 1_010, 1_450, how);
+            assert_eq!(reduced.cc.cwnd(), 14_500, "{how:?}");
+            // Nor does an undo bring back the larger one.
+            reduced.cc.on_spurious_loss(&reduced.path(ms(1_020)), &SpuriousLoss::All);
+            assert_eq!(reduced.cc.cwnd(), 14_500, "{how:?}");
+        }
+    }
+}
+
+#[test]
+fn an_mtu_raised_in_the_handshake_raises_the_initial_window_only() {
+    // 1200 -> 1450: 12000 -> 14500; 24000 after a round of slow start and 8400 after a loss stay.
+    for how in HANDSHAKE_CHANGES {
+        let mut fresh = Stack::new();
+        change_mtu(&mut fresh, 10, 1_450, how);
+        assert_eq!(fresh.cc.cwnd(), 14_500, "{how:?}");
+        let mut grown = Stack::new();
+        let sent = grown.fill(0);
+        grown.ack(100, sent);
+        change_mtu(&mut grown, 110, 1_450, how);
+        assert_eq!(grown.cc.cwnd(), 24_000, "{how:?}");
+        let mut reduced = Stack::new();
+        reduced.send(0, 10);
+        reduced.frame(100, Frame { losses: vec![1], ..Frame::default() });
+        change_mtu(&mut reduced, 110, 1_450, how);
+        assert_eq!(reduced.cc.cwnd(), 8_400, "{how:?}");
+    }
+}
+
+#[test]
+fn an_mtu_that_changes_after_the_handshake_leaves_the_window() {
+    // Even while it is still the initial one: 12000 with datagrams of 1450 and of 1100 bytes.
+    for change in [Some(MtuChange::Discovered), Some(MtuChange::BlackHole), None] {
+        for datagram in [1_450, 1_100] {
+            let mut stack = Stack::new();
+            change_mtu(&mut stack, 10, datagram, (change, true));
+            assert_eq!(stack.cc.cwnd(), 12_000, "{change:?} {datagram}");
+        }
+    }
+}
+
 #[test]
 fn a_larger_mtu_does_not_grow_the_window_but_its_unit() {
     // B12: 1200 -> 1450 in congestion avoidance.
