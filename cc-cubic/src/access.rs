@@ -11,13 +11,15 @@ impl<S: SlowStart> Cubic<S> {
         (self.state.ssthresh != INFINITE).then_some(self.state.ssthresh)
     }
 
-    /// `W_max` in bytes (RFC 9438 section 4.1.2); 0 before the first congestion event.
+    /// `W_max` in bytes (RFC 9438 section 4.1.2): the window before the last reduction, lower after fast convergence, and
+    /// the window at its start for a stage that none precedes (after HyStart++, a timeout or a resumption). 0 in the
+    /// initial slow start.
     #[must_use]
     pub const fn w_max(&self) -> u64 {
         self.state.w_max
     }
 
-    /// `cwnd_prior` in bytes (RFC 9438 section 4.1.2): the window when the threshold was last set.
+    /// `cwnd_prior` in bytes (RFC 9438 section 4.1.2): the window when the threshold was last set; 0 before.
     #[must_use]
     pub const fn cwnd_prior(&self) -> u64 {
         self.state.cwnd_prior

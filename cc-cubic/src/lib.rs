@@ -1,4 +1,7 @@
-//! CUBIC (RFC 9438) for QUIC (RFC 9002), with HyStart++ (RFC 9406), `no_std`, in integers.
+//! CUBIC (RFC 9438) for QUIC (RFC 9002), with HyStart++ (RFC 9406), `no_std`.
+//!
+//! Every path that runs per packet or per ACK computes in integers. The cube root `K` is taken once per congestion
+//! avoidance stage in `f64` by `libm`, in software, so that decisions are the same bit for bit on every CPU.
 //!
 //! ```
 //! use cc_core::CongestionController;
@@ -15,8 +18,8 @@
 //! * RFC 9002 gives the states, the initial and minimum window, recovery periods and persistent congestion (which is
 //!   what RFC 9438 section 4.8 calls a timeout).
 //! * RFC 9406 gives the end of the initial slow start; any other [`SlowStart`](cc_core::SlowStart) may be used.
-//! * RFC 8511 gives the smaller reduction after a CE mark in congestion avoidance, RFC 9959 (as a [subset](Config::resume)) the use of a saved
-//!   window.
+//! * RFC 8511 gives the smaller reduction after a CE mark in congestion avoidance, RFC 9959 (as a
+//!   [subset](Config::resume)) the use of a saved window.
 //!
 //! # Choices where the documents leave one, and deviations
 //!
@@ -30,6 +33,24 @@
 //!   all losses of the period turn out spurious, the reduction for the mark takes the place of theirs (a stage then
 //!   begins anew); and a real loss after that deepens it again.
 //! * Bytes of packets sent before the last reduction never grow the window (RFC 9002 appendix B.5).
+//! * An acked entry that stands for several packets ([`AckedPacket::packets`](cc_core::AckedPacket::packets)) counts as
+//!   a whole by the number and send time of the newest: on the border of a recovery period some bytes too many may
+//!   grow the window, less than one ACK.
+//! * [`may_send_beyond_cwnd`](cc_core::CongestionController::may_send_beyond_cwnd) allows the one packet of RFC 9002
+//!   section 7.3.2 when a recovery period begins. It ends with that packet, or with the first ACK later than the
+//!   reduction. Only a stack that reports every send may use it: else it would send more than one packet. The
+//!   packet belongs to the period; where numbers are unknown it is known by its send time, and so is any other
+//!   packet sent at that time.
+//! * After persistent congestion the recovery period stays as it is (RFC 9002 appendix B.8 forgets when it began):
+//!   what was sent before it neither grows the window nor reduces it again. Persistent congestion among packets of
+//!   an earlier period counts as well, unless the last reduction is one already.
+//! * Deviation: with [`IncreaseRule::RateLimited`](cc_core::IncreaseRule::RateLimited) growth stops at `limit(maxFS)`,
+//!   but a window that lies above it is not taken down to it, although the draft says that the sender MUST cap it.
+//!   `maxFS` starts again at a reduction, with whatever is in flight at the next ACK: a sender that has just
+//!   paused would have its window reduced a second time without congestion. The window was reached by acks for
+//!   flights of its size; it may be out of date, which the draft leaves to RFC 7661.
+//! * A datagram size that falls before the handshake is finished takes the window down to the new initial window; one
+//!   that rises replaces a window that is still the initial one (RFC 9002 section 7.2).
 //! * A congestion avoidance stage begins with the ACK that ends the recovery period.
 //! * The increment per ACK is taken at the rate that holds at the start of each 32nd part of a window, so that the
 //!   result does not depend on how ACKs are cut. Of one ACK event at most two windows count.
@@ -41,6 +62,8 @@
 //!   after persistent congestion. The epoch is restored as it was (section 4.9.2), less application-limited time.
 //! * A stage's time leaves out every gap between ACKs after which the window was not allowed to grow, and idle time
 //!   (RFC 9438 sections 4.2 and 5.8).
+//! * Of an idle time that ended with sends that were not reported, the oldest packet acked that was sent since tells the
+//!   end. Late acks do not. If all of the flight was lost, its time in flight counts as idle too.
 //! * RTTs feed HyStart++ with the ack delay included.
 //! * A saved window is used whole by default ([`ResumeJump::Whole`]), which RFC 9959 does not allow.
 #![no_std]

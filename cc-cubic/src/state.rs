@@ -29,7 +29,7 @@ pub(crate) struct State {
     pub(crate) cwnd: FineBytes,
     /// `ssthresh` in bytes, or [`INFINITE`].
     pub(crate) ssthresh: u64,
-    /// `W_max` in bytes: the plateau of the running stage; 0 before the first congestion event.
+    /// `W_max` in bytes: the plateau of the running stage or of the next; 0 in the initial slow start.
     pub(crate) w_max: u64,
     /// `cwnd_prior` in bytes: the window when the threshold was last set.
     pub(crate) cwnd_prior: u64,
