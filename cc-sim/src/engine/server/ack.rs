@@ -3,7 +3,7 @@
 use super::{SentPacket, Server, State, instant};
 use crate::engine::packet::AckFrame;
 use crate::engine::{Counters, SampleKind, ack_policy};
-use cc_core::{CongestionController, DiscardReason, Duration, LossCause, MtuChange, PacketSpace};
+use cc_core::{CongestionController, DiscardReason, Duration, LossCause, MtuChange};
 
 impl Server {
     pub(super) fn on_ack(&mut self, now: u64, frame: &AckFrame, counters: &mut Counters) {
@@ -32,7 +32,7 @@ impl Server {
         self.probes = 0;
         self.detect_losses(now, counters);
         let delay = Duration::from_micros(frame.delay_us);
-        self.finish(now, PacketSpace::Application, LossCause::Ack, delay);
+        self.finish(now, LossCause::Ack, delay);
         self.forget_resolved();
         self.changed = Some(SampleKind::Ack);
         self.update_ack_frequency();

@@ -277,7 +277,7 @@ impl Server {
         for number in self.handshake.packets.iter_mut().take(packets).filter_map(Option::take) {
             self.path.acked(number, None);
         }
-        self.finish(now, PacketSpace::Handshake, LossCause::Ack, Duration::ZERO);
+        self.finish(now, LossCause::Ack, Duration::ZERO);
         self.changed = Some(SampleKind::Ack);
     }
 
@@ -303,9 +303,9 @@ impl Server {
         self.return_rate.on_packet(now, bytes, self.path.rtt().smoothed().as_micros());
     }
 
-    fn finish(&mut self, now: u64, space: PacketSpace, cause: LossCause, ack_delay: Duration) {
+    fn finish(&mut self, now: u64, cause: LossCause, ack_delay: Duration) {
         let first = !self.path.rtt().has_sample();
-        self.path.finish(instant(now), FrameEnd { space, cause, ack_delay: Some(ack_delay) });
+        self.path.finish(instant(now), FrameEnd { cause, ack_delay: Some(ack_delay), ..FrameEnd::default() });
         if first
             && self.path.rtt().has_sample()
             && let Some(resume) = self.resume.take()
@@ -332,7 +332,7 @@ impl Server {
             return;
         }
         if self.loss_deadline().is_some_and(|at| at <= now) && self.detect_losses(now, counters) {
-            self.finish(now, PacketSpace::Application, LossCause::Timer, Duration::ZERO);
+            self.finish(now, LossCause::Timer, Duration::ZERO);
             self.forget_resolved();
             self.changed = Some(SampleKind::Loss);
         } else if self.pto_deadline().is_some_and(|at| at <= now) {
