@@ -32,6 +32,10 @@ pub trait CongestionController: Debug + Send + Sync + 'static {
     fn on_ecn(&mut self, path: &PathState, ecn: &EcnEvent);
 
     /// Rate to pace at: `None` for "do not pace", else greater than zero.
+    ///
+    /// RFC 9002 section 7.7 wants bursts paced, or limited to the initial window. An algorithm therefore answers `None` only
+    /// while its window is the initial one, before it knows an RTT; one that never paces is for stacks that limit bursts
+    /// themselves.
     fn pacing_rate(&self) -> Option<Rate>;
 
     /// Congestion window in bytes: at least two datagrams, whatever happened.
@@ -69,7 +73,9 @@ pub trait CongestionController: Debug + Send + Sync + 'static {
     /// The codepoint really in use changed; `NotEct` after failed validation (RFC 9000 section 13.4.2).
     fn on_ecn_state(&mut self, _path: &PathState, _codepoint: EcnCodepoint) {}
 
-    /// Largest burst to hand to the network at once, in bytes: between one datagram and 64 KiB.
+    /// Largest burst to hand to the network at once, in bytes: at most 64 KiB; less than one datagram counts as one.
+    ///
+    /// The default is ten datagrams of 1200 bytes. It knows no datagram size: an algorithm for larger ones has its own.
     fn send_quantum(&self) -> u64 {
         10 * 1_200
     }
@@ -89,7 +95,8 @@ pub trait CongestionController: Debug + Send + Sync + 'static {
         None
     }
 
-    /// Which reference point the delivery-rate sampler is to use.
+    /// Which reference point the delivery-rate sampler is to use. Constant: [`Path`](crate::Path) asks once, when it is
+    /// built.
     fn sampling_rule(&self) -> SamplingRule {
         SamplingRule::LastAck
     }

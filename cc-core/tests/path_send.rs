@@ -57,6 +57,16 @@ fn a_full_ring_refuses_and_drops_nothing() {
 }
 
 #[test]
+fn a_quantum_below_one_datagram_counts_as_one() {
+    let mut path = path();
+    path.controller_mut().send_quantum = 1;
+    path.controller_mut().pacing_rate = Some(Rate::from_bytes_per_sec(1_200_000));
+    assert_eq!(path.departure(ms(10), 1_200), ms(10));
+    send(&mut path, ms(10), 1);
+    assert_eq!(path.departure(ms(10), 1_200), ms(11));
+}
+
+#[test]
 fn lost_entries_make_room_when_it_is_needed() {
     let mut path: Path<Recorder, 4> = Path::new(Recorder::default(), PathConfig::default());
     send(&mut path, ms(0), 4);

@@ -38,7 +38,7 @@ use ring::Ring;
 ///
 /// # The ring
 ///
-/// `N` entries of 32 bytes. A packet in flight is never dropped: when the oldest of `N` consecutive packets
+/// `N` entries of 32 bytes; `N` = 0 does not compile. A packet in flight is never dropped: when the oldest of `N` consecutive packets
 /// is still in flight, [`Path::on_packet_sent`] refuses, and [`Path::window`] and [`Path::poll_send`] say so
 /// beforehand. Entries of lost packets stay, to recognise late acks, until they are the oldest and were sent
 /// more than three probe timeouts ago, or until their room is needed. A packet's size is clamped to 65 535
@@ -135,7 +135,8 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         &self.controller
     }
 
-    /// The controller, to be changed.
+    /// The controller, to be changed. Its [`sampling_rule`](CongestionController::sampling_rule) was read when the path was
+    /// built: a controller of another rule needs a new path.
     pub fn controller_mut(&mut self) -> &mut C {
         &mut self.controller
     }

@@ -65,6 +65,9 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
     /// Whether a packet of `bytes` bytes may be sent at `now`, by window and pacer. What stops it is remembered
     /// for [`AckEvent::limited_by`](crate::AckEvent::limited_by).
     ///
+    /// Without a pacing rate nothing but the window limits bursts: see
+    /// [`pacing_rate`](CongestionController::pacing_rate) for when that is enough (RFC 9002 section 7.7).
+    ///
     /// Not to be asked for probes, which no window holds back (RFC 9002 section 7.5), nor for ACK-only packets
     /// (section 7.7).
     pub fn poll_send(&mut self, now: Instant, bytes: u64) -> SendDecision {
