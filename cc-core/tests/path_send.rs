@@ -216,6 +216,25 @@ fn what_stopped_the_last_attempt_comes_with_the_ack() {
 }
 
 #[test]
+fn what_stopped_an_attempt_is_forgotten_when_one_succeeds() {
+    // RFC 9002 section 7.8: a flow that filled its window once, and then sends a packet per round without ever saying that
+    // it has no more data.
+    let mut path = path();
+    path.controller_mut().cwnd = 2_400;
+    send(&mut path, ms(0), 2);
+    assert_eq!(path.poll_send(ms(0), 1_200), SendDecision::Blocked(SendLimit::Cwnd));
+    ack(&mut path, ms(50), [0, 1]);
+    assert_eq!(last_ack(&calls(&mut path)).limited_by, SendLimit::Cwnd);
+    for (limit, round) in [SendLimit::Cwnd, SendLimit::Pacer, SendLimit::NoData].into_iter().zip(1..) {
+        path.note_limit(limit);
+        assert_eq!(path.poll_send(ms(100 * round), 1_200), SendDecision::Now);
+        let number = send(&mut path, ms(100 * round), 1);
+        ack(&mut path, ms(100 * round + 50), [number]);
+        assert_eq!(last_ack(&calls(&mut path)).limited_by, SendLimit::Unknown, "{limit:?}");
+    }
+}
+
+#[test]
 fn running_out_of_data_with_a_full_window_is_no_application_limit() {
     let mut path = path();
     path.controller_mut().cwnd = 2_400;

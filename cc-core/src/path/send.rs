@@ -63,7 +63,9 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
     }
 
     /// Whether a packet of `bytes` bytes may be sent at `now`, by window and pacer. What stops it is remembered
-    /// for [`AckEvent::limited_by`](crate::AckEvent::limited_by).
+    /// for [`AckEvent::limited_by`](crate::AckEvent::limited_by) until the next attempt; where nothing does, the limit is
+    /// unknown until something stops an attempt or the stack names it. So a stack asks before each packet, and once more
+    /// behind the last that it has data for, or says [`Path::on_app_limited`]; growth of the window depends on it.
     ///
     /// Without a pacing rate nothing but the window limits bursts: see
     /// [`pacing_rate`](CongestionController::pacing_rate) for when that is enough (RFC 9002 section 7.7).
@@ -89,6 +91,10 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
             self.limited_by = SendLimit::Pacer;
             return SendDecision::At(departure);
         }
+        // Nothing stopped this attempt. What stopped an earlier one must not stay for ever: a sender that runs out of data
+        // without saying so would look limited by its window, which may then grow though it is not used (RFC 9002
+        // section 7.8).
+        self.limited_by = SendLimit::Unknown;
         SendDecision::Now
     }
 
@@ -100,7 +106,7 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
     }
 
     /// Says what stopped the last attempt to send, for a stack that does its own send test or is held back by
-    /// something else.
+    /// something else. It stands until the next call, or the next answer of [`Path::poll_send`].
     pub fn note_limit(&mut self, limit: SendLimit) {
         self.limited_by = limit;
     }
