@@ -85,12 +85,13 @@ impl Pacer {
         if self.rate.is_none() { u64::MAX } else { u64::try_from(self.credit).unwrap_or(0) }
     }
 
-    /// A packet of `bytes` bytes was sent at `now`, which may be a departure time up to one second ahead.
+    /// A packet of `bytes` bytes was handed over at `now` to leave at `departure`, which counts as `now` if it is before it
+    /// and as one second after it if it is later than that.
     ///
     /// It is charged whether or not it was allowed (probes are never held back); the debt is at most one
     /// burst or 65 535 bytes, whichever is larger.
-    pub fn on_sent(&mut self, now: Instant, bytes: u64) {
-        self.accrue(now);
+    pub fn on_sent(&mut self, now: Instant, departure: Instant, bytes: u64) {
+        self.accrue(departure.clamp(now, now.after(MAX_AHEAD)));
         if self.rate.is_some() {
             let deepest = signed(self.burst.max(MAX_DEBT)).saturating_neg();
             self.credit = self.credit.saturating_sub(signed(bytes)).max(deepest);
@@ -167,7 +168,7 @@ mod tests {
                 now = Instant::from_nanos(ticks * tick.as_nanos());
             }
             assert!(pacer.departure(now, bytes) <= now, "the announced time is late enough");
-            pacer.on_sent(now, bytes);
+            pacer.on_sent(now, now, bytes);
         }
         now
     }
@@ -188,7 +189,7 @@ mod tests {
             let due = Instant::from_nanos((n * 1_000_000_000).div_ceil(3));
             assert_eq!(pacer.departure(Instant::ZERO, 1).max(due), due);
             assert_eq!(pacer.departure(due, 1), due);
-            pacer.on_sent(due, 1);
+            pacer.on_sent(due, due, 1);
         }
     }
 
@@ -203,10 +204,10 @@ mod tests {
     fn ten_idle_days_at_ten_gigabit_give_exactly_one_burst() {
         // bugs.md A8: 10 days * 1.25 GB/s = 1.08 * 10^15 B; in nanoseconds the product exceeds 64 bits.
         let mut pacer = pacer(1_250_000_000, 12_000);
-        pacer.on_sent(Instant::ZERO, 12_000);
+        pacer.on_sent(Instant::ZERO, Instant::ZERO, 12_000);
         let later = Instant::from_secs(10 * 86_400);
         assert_eq!(pacer.allowance(later), 12_000);
-        pacer.on_sent(later, 12_000);
+        pacer.on_sent(later, later, 12_000);
         assert_eq!(pacer.allowance(later), 0);
         // 1 us at 1.25 GB/s = 1250 B.
         assert_eq!(pacer.allowance(later.after(Duration::from_micros(1))), 1_250);
@@ -216,7 +217,7 @@ mod tests {
     fn a_megabyte_per_second_allows_ten_thousand_bytes_in_ten_milliseconds() {
         // bugs.md A14.
         let mut pacer = pacer(1_000_000, 20_000);
-        pacer.on_sent(Instant::ZERO, 20_000);
+        pacer.on_sent(Instant::ZERO, Instant::ZERO, 20_000);
         assert_eq!(pacer.allowance(Instant::from_millis(10)), 10_000);
     }
 
@@ -226,12 +227,12 @@ mod tests {
         let mut pacer = pacer(1_000_000, 1_200);
         for _ in 0..12 {
             assert_eq!(pacer.departure(Instant::ZERO, 100), Instant::ZERO);
-            pacer.on_sent(Instant::ZERO, 100);
+            pacer.on_sent(Instant::ZERO, Instant::ZERO, 100);
         }
         for n in 1..100 {
             let due = Instant::from_micros(100 * n);
             assert_eq!(pacer.departure(due.before(Duration::from_micros(100)), 100), due);
-            pacer.on_sent(due, 100);
+            pacer.on_sent(due, due, 100);
         }
     }
 
@@ -242,7 +243,7 @@ mod tests {
             pacer.set_rate(Instant::ZERO, rate, 1_200);
             for _ in 0..1_000 {
                 assert_eq!(pacer.departure(Instant::ZERO, 1_200), Instant::ZERO);
-                pacer.on_sent(Instant::ZERO, 1_200);
+                pacer.on_sent(Instant::ZERO, Instant::ZERO, 1_200);
             }
             assert_eq!(pacer.allowance(Instant::ZERO), u64::MAX);
         }
@@ -253,7 +254,7 @@ mod tests {
         // 1 MB/s, burst 1000, packets of 3000 B: the second is due when 3000 B have accrued, at 3 ms.
         let mut pacer = pacer(1_000_000, 1_000);
         assert_eq!(pacer.departure(Instant::ZERO, 3_000), Instant::ZERO);
-        pacer.on_sent(Instant::ZERO, 3_000);
+        pacer.on_sent(Instant::ZERO, Instant::ZERO, 3_000);
         assert_eq!(pacer.departure(Instant::ZERO, 3_000), Instant::from_millis(3));
     }
 
@@ -262,7 +263,7 @@ mod tests {
         // 1 MB/s; 10 MB of probes leave a debt of 65 535 B: 1200 B more are due after 66.735 ms.
         let mut pacer = pacer(1_000_000, 1_200);
         for _ in 0..10_000 {
-            pacer.on_sent(Instant::ZERO, 1_000);
+            pacer.on_sent(Instant::ZERO, Instant::ZERO, 1_000);
         }
         assert_eq!(pacer.departure(Instant::ZERO, 1_200), Instant::from_micros(66_735));
     }
@@ -271,7 +272,7 @@ mod tests {
     fn a_change_of_rate_counts_from_the_moment_of_the_change() {
         // 1 MB/s for 2 ms = 2000 B, then 3 MB/s for 1 ms = 3000 B.
         let mut pacer = pacer(1_000_000, 100_000);
-        pacer.on_sent(Instant::ZERO, 100_000);
+        pacer.on_sent(Instant::ZERO, Instant::ZERO, 100_000);
         pacer.set_rate(Instant::from_millis(2), Some(Rate::from_bytes_per_sec(3_000_000)), 100_000);
         assert_eq!(pacer.allowance(Instant::from_millis(3)), 5_000);
         // A smaller burst takes what is above it.
@@ -286,15 +287,27 @@ mod tests {
         for n in 0..500 {
             let departure = pacer.departure(Instant::ZERO, 1_000);
             assert_eq!(departure, Instant::from_millis(n));
-            pacer.on_sent(departure, 1_000);
+            pacer.on_sent(Instant::ZERO, departure, 1_000);
         }
+    }
+
+    #[test]
+    fn a_departure_far_ahead_or_in_the_past_blocks_nobody() {
+        // 1 MB/s, burst 1000 B. Scheduled for next year, charged at 1 s: 1000 B more are due a millisecond later.
+        let mut pacer = pacer(1_000_000, 1_000);
+        pacer.on_sent(Instant::ZERO, Instant::from_secs(31_536_000), 1_000);
+        assert_eq!(pacer.departure(Instant::ZERO, 1_000), Instant::from_millis(1_001));
+        // A departure in the past is one now: the credit of the time since does not come twice.
+        let mut pacer = self::pacer(1_000_000, 1_000);
+        pacer.on_sent(Instant::from_secs(5), Instant::ZERO, 1_000);
+        assert_eq!(pacer.departure(Instant::from_secs(5), 1_000), Instant::from_millis(5_001));
     }
 
     #[test]
     fn a_clock_that_is_set_back_does_not_block_the_sender() {
         let mut pacer = Pacer::new(Instant::from_secs(1_000_000), 1_000);
         pacer.set_rate(Instant::from_secs(1_000_000), Some(Rate::from_bytes_per_sec(1_000_000)), 1_000);
-        pacer.on_sent(Instant::from_secs(1_000_000), 1_000);
+        pacer.on_sent(Instant::from_secs(1_000_000), Instant::from_secs(1_000_000), 1_000);
         let now = Instant::from_secs(5);
         assert_eq!(pacer.departure(now, 1_000), now.after(Duration::from_millis(1)));
     }
@@ -318,7 +331,7 @@ mod tests {
                     now = departure;
                 }
                 prop_assert!(pacer.departure(now, bytes) <= now);
-                pacer.on_sent(now, bytes);
+                pacer.on_sent(now, now, bytes);
                 sent += bytes;
                 let excess = u128::from(bytes.saturating_sub(burst));
                 prop_assert!(u128::from(sent) <= u128::from(burst) + accrued(now) + excess);
@@ -336,7 +349,10 @@ mod tests {
                 let now = Instant::from_nanos(now);
                 match call {
                     0 => pacer.set_rate(now, rate.map(Rate::from_bytes_per_sec), bytes),
-                    1 => pacer.on_sent(now, bytes),
+                    1 => pacer.on_sent(now, Instant::from_nanos(bytes), bytes),
+                    2 => prop_assert!(pacer.rate().is_none() || pacer.allowance(now) <= 1 << 32),
+                    _ => {
+                        let departure = pacer.departure(now, now, bytes),
                     2 => prop_assert!(pacer.rate().is_none() || pacer.allowance(now) <= 1 << 32),
                     _ => {
                         let departure = pacer.departure(now, bytes);

@@ -95,12 +95,12 @@ fn ack_only_packets_take_no_entry_no_number_and_no_credit() {
     };
     send(&mut path, ms(0), 2);
     calls(&mut path);
-    let allowance = path.pacer().allowance(ms(0));
+    let allowance = path.pacing_allowance(ms(0));
     for _ in 0..100 {
         assert_eq!(path.on_packet_sent(ms(0), &ack_only), Ok(2));
     }
     assert_eq!((path.bytes_in_flight(), path.next_number()), (2_400, 2));
-    assert_eq!(path.pacer().allowance(ms(0)), allowance);
+    assert_eq!(path.pacing_allowance(ms(0)), allowance);
     let calls = calls(&mut path);
     assert_eq!(calls.len(), 100);
     assert!(matches!(calls[0], Call::Sent(state, packet)

@@ -183,11 +183,6 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         self.rate.lost()
     }
 
-    /// The pacer, at the rate and burst that the controller asked for when last polled.
-    pub fn pacer(&mut self) -> &mut Pacer {
-        &mut self.pacer
-    }
-
     /// Whether the handshake has finished at this endpoint. From then on the peer's ack delays are limited to
     /// its `max_ack_delay` (RFC 9002 section 5.3 does so once the handshake is *confirmed*; a client that
     /// keeps both apart passes the later one).

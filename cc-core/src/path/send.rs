@@ -7,9 +7,6 @@ use crate::{
 };
 use std::fmt;
 
-/// How far a departure time may be ahead of now; later ones are charged to the pacer as if at this point.
-const MAX_DEPARTURE_AHEAD: Duration = Duration::from_secs(1);
-
 /// Whether a packet may be sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SendDecision {
@@ -105,6 +102,12 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         self.pacer.departure(now, bytes)
     }
 
+    /// Bytes that the pacer lets leave at `now`, whatever the window says: at most one burst, `u64::MAX` if unpaced.
+    pub fn pacing_allowance(&mut self, now: Instant) -> u64 {
+        self.update_pacer(now);
+        self.pacer.allowance(now)
+    }
+
     /// Says what stopped the last attempt to send, for a stack that does its own send test or is held back by
     /// something else. It stands until the next call, or the next answer of [`Path::poll_send`].
     pub fn note_limit(&mut self, limit: SendLimit) {
@@ -156,8 +159,7 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         self.max_bytes_in_flight = self.max_bytes_in_flight.max(bytes_in_flight);
 
         self.update_pacer(now);
-        let departure = packet.sent_at.clamp(now, now.after(MAX_DEPARTURE_AHEAD));
-        self.pacer.on_sent(departure, packet.bytes);
+        self.pacer.on_sent(now, packet.sent_at, packet.bytes);
 
         let state = PathState { prior_bytes_in_flight, ..self.state(now) };
         self.controller.on_packet_sent(&state, &sent(number, &packet));
