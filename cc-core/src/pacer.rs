@@ -352,9 +352,6 @@ mod tests {
                     1 => pacer.on_sent(now, Instant::from_nanos(bytes), bytes),
                     2 => prop_assert!(pacer.rate().is_none() || pacer.allowance(now) <= 1 << 32),
                     _ => {
-                        let departure = pacer.departure(now, now, bytes),
-                    2 => prop_assert!(pacer.rate().is_none() || pacer.allowance(now) <= 1 << 32),
-                    _ => {
                         let departure = pacer.departure(now, bytes);
                         // Waking up then is always enough.
                         prop_assert!(pacer.departure(departure.max(now), bytes) <= departure.max(now));

@@ -2,9 +2,7 @@
 
 use super::Path;
 use super::entry::Entry;
-use crate::{
-    CongestionController, Duration, Instant, OutgoingPacket, PacketSpace, PathState, SendLimit, SentPacket,
-};
+use crate::{CongestionController, Instant, OutgoingPacket, PacketSpace, PathState, SendLimit, SentPacket};
 use std::fmt;
 
 /// Whether a packet may be sent.
