@@ -165,7 +165,7 @@ impl DeliveryRate {
         let moved_reference = match self.rule {
             SamplingRule::LastAck => true,
             SamplingRule::LastAcceptedSample { min_ack_interval } => {
-                self.accept(now, &newest, ack_interval, min_ack_interval)
+                self.accept(now, &newest, min_ack_interval)
             }
         };
         Some(RateSample {
@@ -216,19 +216,18 @@ impl DeliveryRate {
     }
 
     /// Applies C4's rule to the frame's newest packet; true if the sample was accepted.
-    fn accept(
-        &mut self,
-        now: Instant,
-        newest: &Newest,
-        ack_interval: Option<Duration>,
-        min_ack_interval: Duration,
-    ) -> bool {
-        if newest.was_lost || newest.sent_at < self.reference.sent_at {
+    ///
+    /// C4 counts in whole microseconds, each time truncated once, before differences are taken.
+    fn accept(&mut self, now: Instant, newest: &Newest, min_ack_interval: Duration) -> bool {
+        if newest.was_lost || newest.sent_at.as_micros() < self.reference.sent_at.as_micros() {
             return false;
         }
         // The first call only stores the point.
         let is_first = self.reference.at.is_none();
-        let is_long_enough = ack_interval.is_some_and(|interval| interval > min_ack_interval);
+        let is_long_enough = newest
+            .snapshot
+            .delivered_at
+            .is_some_and(|at| now.as_micros().saturating_sub(at.as_micros()) > min_ack_interval.as_micros());
         if is_first || is_long_enough {
             self.reference = Reference { delivered: self.delivered, at: Some(now), sent_at: newest.sent_at };
         }

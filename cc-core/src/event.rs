@@ -218,10 +218,10 @@ pub enum SamplingRule {
     #[default]
     LastAck,
     /// The last accepted sample (C4): a sample is accepted if the newest packet was sent no earlier than
-    /// that of the last accepted one and the ack interval exceeds `min_ack_interval`. Late acks do not count
-    /// as delivered.
+    /// that of the last accepted one and the ack interval exceeds `min_ack_interval`, all in whole microseconds, to which
+    /// each time is truncated. Late acks do not count as delivered.
     LastAcceptedSample {
-        /// The ack interval must be longer than this.
+        /// The ack interval must be longer than this, in whole microseconds.
         min_ack_interval: Duration,
     },
 }

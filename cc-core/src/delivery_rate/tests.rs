@@ -283,7 +283,7 @@ fn c4_stores_a_point_first_and_takes_no_sample_from_packets_without_one() {
 
 #[test]
 fn c4_wants_more_than_the_minimum_between_acks() {
-    for (nanos, accepted) in [(1_000_000, false), (1_000_001, true)] {
+    for (nanos, accepted) in [(1_000_000, false), (1_000_999, false), (1_001_000, true)] {
         let mut sender = Sender::new(C4);
         sender.send(ms(0));
         sender.ack(ms(100), 0..1);
@@ -294,6 +294,30 @@ fn c4_wants_more_than_the_minimum_between_acks() {
         let next = sender.send(ms(200));
         let point = if accepted { now } else { ms(100) };
         assert_eq!(sender.snapshot(next).delivered_at, Some(point));
+    }
+}
+
+#[test]
+fn c4_compares_times_truncated_to_microseconds() {
+    let at = |nanos: u64| Instant::from_nanos(100_000_000 + nanos);
+    // The point at 100 000.9 us counts as 100 000, the ack at 101 001.0 us as 101 001: 1001 us, though 1000.1 apart; the
+    // ack at 101 000.9 us is 1000 us later.
+    for (now, accepted) in [(1_001_000, true), (1_000_900, false)] {
+        let mut sender = Sender::new(C4);
+        sender.send(ms(0));
+        sender.ack(at(900), 0..1);
+        sender.send(at(900));
+        assert_eq!(sender.ack(at(now), 1..2).moved_reference, accepted);
+    }
+    // A packet sent in the same microsecond as that of the last accepted sample was not sent before it.
+    for (first, second, accepted) in [(0, 999, true), (999, 1_000, false)] {
+        let mut sender = Sender::new(C4);
+        sender.send(ms(0));
+        sender.ack(ms(50), 0..1);
+        sender.send(at(first));
+        sender.send(at(second));
+        assert!(sender.ack(ms(200), 2..3).moved_reference);
+        assert_eq!(sender.ack(ms(300), 1..2).moved_reference, accepted);
     }
 }
 
