@@ -1,22 +1,46 @@
 //! Interface and building blocks of sans-IO congestion control.
 //!
-//! The contract is [`CongestionController`]: a stack hands it [events](event) and reads back a window, a pacing
-//! rate and a few hints. A stack that keeps per-packet state and an RTT of its own calls the trait itself;
-//! one that keeps nothing lets [`Path`] do the bookkeeping of one network path in a fixed amount of memory.
+//! The contract is [`CongestionController`]: a stack hands it events and reads back a window, a pacing rate and a few
+//! hints. A stack that keeps per-packet state and an RTT of its own calls the trait itself; one that keeps nothing lets
+//! [`Path`] do the bookkeeping of one network path in a fixed amount of memory.
 //!
 //! `no_std`, no allocation, no `unsafe`, no panic: whatever a peer sends is clamped by the rules stated at each
 //! item. All arithmetic is on integers, so that decisions are the same bit for bit on every CPU.
 //!
-//! # Choices where the documents leave one
+//! # Events
+//!
+//! [`SentPacket`], [`AckEvent`], [`LossEvent`], [`EcnEvent`], [`RttEvent`] and the rest are plain `Copy` data and slices;
+//! each comes with the [`PathState`]. Numbers are a per-path send sequence over all packet number spaces, given by the
+//! adapter or by [`Path`]; a stack's own packet number may serve only after the handshake. Fields that some stacks cannot
+//! fill are `Option`s; a controller falls back on send times, never on the order of calls.
+//!
+//! # For algorithms
+//!
+//! What loss-based algorithms share: slow start as a part of its own ([`SlowStart`], with [`StandardSlowStart`] and
+//! [`HyStartPlusPlus`]), rounds of sends ([`SendRound`]), and the judgement whether the window was used
+//! ([`Utilisation`]).
+//!
+//! # Features
+//!
+//! `alloc`: a boxed controller is a controller. `std`: the same, and conversions to and from `std::time::Instant`.
+//!
+//! # Choices and deviations
 //!
 //! - [`RttEstimator`]: `rttvar` uses the `smoothed_rtt` from before the sample (RFC 9002 appendix A.7, RFC 6298
-//!   section 2.3; section 5.3 can be read either way). Samples are at least 1 us.
+//!   section 2.3; section 5.3 can be read either way). Samples are at least 1 us. `min_rtt` restarts after persistent
+//!   congestion with the sample of the ACK that established it, else with the next (section 5.2 says "newest").
 //! - [`DeliveryRate`]: lost and discarded bytes shorten the application-limited bubble, which the draft leaves as it is
 //!   (bytes that never arrive would keep it open); a late ack lengthens it by what the loss had taken off.
 //! - [`PersistentCongestion`]: a period may be made of several loss events; [`Path`] uses it once.
-//! - [`Path`]: packets are counted for the packet threshold by entries of the ring, so that ACK-only packets do
-//!   not count; a late ack gives no RTT; a full ring is reported as an unknown limit, not as a full window;
-//!   idle time counts from when the flight became empty.
+//! - [`Path`], loss detection: packets are counted for the packet threshold by entries of the ring, so that ACK-only
+//!   packets do not count (RFC 9002 section 6.1.1 counts packet numbers).
+//! - [`Path`], RTT: a late ack gives none. A frame whose newest packet is older than what was acked before gives no sample,
+//!   since a stack may name newly acked packets only, and not the frame's largest.
+//! - [`Path`], ECN: the reference of a mark is the newest packet acked that is in flight, not an ACK-only one behind it
+//!   (RFC 9002 appendix B.7 takes the largest acked).
+//! - [`Path`], sending: a full ring is reported as an unknown limit, not as a full window; idle time counts from when the
+//!   flight became empty; unpaced bursts are limited by the window alone (section 7.7; see
+//!   [`CongestionController::pacing_rate`]).
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(
@@ -44,17 +68,17 @@ extern crate no_std_compat as std;
 mod boxed;
 mod controller;
 mod delivery_rate;
-pub mod event;
+mod event;
 mod pacer;
 mod path;
 mod persistent_congestion;
 mod rate;
 mod rtt;
 mod setup;
-pub mod slow_start;
+mod slow_start;
 mod snapshot;
 mod time;
-pub mod utilisation;
+mod utilisation;
 
 pub use controller::CongestionController;
 pub use delivery_rate::DeliveryRate;
@@ -72,7 +96,9 @@ pub use persistent_congestion::PersistentCongestion;
 pub use rate::Rate;
 pub use rtt::{GRANULARITY, INITIAL_RTT, RttEstimator};
 pub use setup::Setup;
-pub use slow_start::{HyStartPlusPlus, SendMark, SendRound, SlowStart, SlowStartStep, StandardSlowStart};
+pub use slow_start::{
+    HyStartPlusPlus, SendMark, SendRound, SlowStart, SlowStartStep, StandardSlowStart, initial_window,
+};
 pub use snapshot::Snapshot;
 pub use time::{Duration, Instant, PeerInstant};
 pub use utilisation::{IncreaseRule, Utilisation, WindowGrowth};

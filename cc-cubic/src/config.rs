@@ -1,7 +1,6 @@
 //! Settings of a controller.
 
-use cc_core::slow_start::initial_window;
-use cc_core::{EcnCodepoint, IncreaseRule, MAX_DATAGRAM_SIZE, ResumeHint, Setup};
+use cc_core::{EcnCodepoint, IncreaseRule, MAX_DATAGRAM_SIZE, ResumeHint, Setup, initial_window};
 
 /// Largest window in bytes (1 TiB): more than a path of 1 Tbit/s holds in 8 s. It bounds the arithmetic.
 pub const MAX_WINDOW: u64 = 1 << 40;
