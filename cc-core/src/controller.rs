@@ -80,7 +80,8 @@ pub trait CongestionController: Debug + Send + Sync + 'static {
         10 * 1_200
     }
 
-    /// Whether one packet may be sent now although the window is full (RFC 9002 section 7.3.2).
+    /// Whether one packet may be sent now although the window is full (RFC 9002 section 7.3.2). Only for stacks that
+    /// report every send: the send is what takes the permission back.
     fn may_send_beyond_cwnd(&self) -> bool {
         false
     }
