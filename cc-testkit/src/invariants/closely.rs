@@ -1,0 +1,107 @@
+//! What must hold for every frame, tried on copies: every order of its calls (interface: "Canonical order"), and cut
+//! in two (U8).
+
+use super::Checks;
+use crate::stack::{Delivery, Honest, Incoming, Part, Stack, sum};
+use crate::subject::Family;
+use cc_core::{CongestionController, SendLimit};
+
+impl<C: CongestionController + Clone> Honest<C> {
+    pub(crate) fn examine_frame(
+        &self,
+        frame: &Incoming<'_>,
+        family: Family,
+        checks: Checks,
+    ) -> Result<(), String> {
+        if family != Family::LossBased || !(checks.orders || checks.cut) || frame.forced {
+            return Ok(());
+        }
+        let mut copy = self.clone();
+        let delivery = copy.prepare(frame);
+        if checks.orders {
+            self.every_order(&delivery)?;
+        }
+        if checks.cut { self.cut_in_two(frame, &delivery) } else { Ok(()) }
+    }
+
+    fn every_order(&self, delivery: &Delivery) -> Result<(), String> {
+        // A frame that restores a window is not about growth.
+        // Nor is one with the first RTT sample, which decides whether a saved window is used.
+        let resumes = delivery.rtt.is_some_and(|rtt| rtt.is_first);
+        if resumes || !delivery.spurious.is_empty() || (delivery.losses.is_empty() && delivery.ecn.is_none())
+        {
+            return Ok(());
+        }
+        // Nor is one with marks of a new period beside losses of an older one.
+        let snapshot = self.controller().snapshot();
+        // Nor one that ends a safe retreat: a mark then meets another state before than after the acks.
+        if snapshot.phase.contains("retreat") {
+            return Ok(());
+        }
+        if snapshot.congestion_events > 0
+            && !delivery.losses.is_empty()
+            && delivery.ecn.is_some_and(|ecn| ecn.marks() > 0)
+        {
+            return Ok(());
+        }
+        let growth = sum(delivery.acks.iter().map(|packet| packet.bytes));
+        let mut canonical = None;
+        for order in Part::orders() {
+            let mut controller = self.controller().clone();
+            delivery.deliver(&mut controller, order);
+            let events = controller.snapshot().congestion_events;
+            let cwnd = controller.cwnd();
+            let (expected_events, expected) = *canonical.get_or_insert((events, cwnd));
+            if events != expected_events || cwnd.abs_diff(expected) > growth {
+                return Err(format!(
+                    "U5: order {order:?} gives cwnd {cwnd} after {events} congestion events, the canonical one {expected} \
+                     after {expected_events}, and {growth} bytes were acked"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn cut_in_two(&self, frame: &Incoming<'_>, delivery: &Delivery) -> Result<(), String> {
+        // Elsewhere a controller judges by the flight at each ACK whether the window was used, and in slow start that
+        // decides about all bytes of the ACK.
+        let plain = delivery.limited_by == SendLimit::Cwnd
+            && delivery.losses.is_empty()
+            && delivery.spurious.is_empty()
+            && delivery.ecn.is_none();
+        // More than two windows in one ACK are a flight that no window allowed; controllers may count less of them.
+        let acked = sum(delivery.acks.iter().map(|packet| packet.bytes));
+        if acked > self.controller().cwnd().saturating_mul(2) {
+            return Ok(());
+        }
+        if !plain || frame.acked.len() < 2 {
+            return Ok(());
+        }
+        let mut whole = self.clone();
+        delivery.deliver(whole.controller_mut(), Part::CANONICAL);
+        // The whole one is a copy in which only the controller goes on: the bookkeeping is not needed.
+        let (first, second) = frame.acked.split_at(frame.acked.len() / 2);
+        let mut cut = self.clone();
+        for part in [first, second] {
+            let mut half = cut.prepare(&Incoming { acked: part, ..*frame });
+            // Two RTT samples instead of one are not what this is about.
+            half.state.rtt = delivery.state.rtt;
+            half.rtt = half.rtt.and(delivery.rtt);
+            half.deliver(cut.controller_mut(), Part::CANONICAL);
+            cut.conclude();
+        }
+        let (one, two) = (whole.controller(), cut.controller());
+        // HyStart++ counts RTT samples per ACK, so slow start may end at the one and not at the other.
+        let same_search =
+            one.snapshot().startup == two.snapshot().startup && one.snapshot().phase == two.snapshot().phase;
+        let mss = delivery.state.max_datagram_size;
+        if same_search && one.cwnd().abs_diff(two.cwnd()) > mss {
+            return Err(format!(
+                "U8: cwnd {} after one frame, {} after its two halves",
+                one.cwnd(),
+                two.cwnd()
+            ));
+        }
+        Ok(())
+    }
+}

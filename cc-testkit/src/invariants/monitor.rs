@@ -1,0 +1,199 @@
+//! What must hold after every event.
+
+use super::Checks;
+use crate::run::Outputs;
+use crate::stack::{Outcome, Part};
+use crate::subject::{Family, Subject};
+use cc_core::{CongestionController, MtuChange, PathChange, Rate};
+
+/// Largest send quantum, bytes (U2).
+const MAX_QUANTUM: u64 = 65_536;
+
+/// What kind of event it was.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Cause {
+    /// Nothing that may change the window.
+    Quiet,
+    /// Acks, losses, marks.
+    Frame,
+    Mtu(MtuChange),
+    Path(PathChange),
+    Resume,
+    Undo,
+}
+
+pub(crate) struct Observed<'a> {
+    pub(crate) cause: Cause,
+    pub(crate) outcome: &'a Outcome,
+    pub(crate) next_number: u64,
+    pub(crate) mss: u64,
+}
+
+/// The last multiplicative decrease.
+#[derive(Clone, Copy, Debug)]
+struct Decrease {
+    /// Lower numbers were sent before it.
+    mark: u64,
+    /// Window before.
+    window: u64,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Monitor {
+    family: Family,
+    checks: Checks,
+    max_window: u64,
+    /// The smaller of the two factors, in percent.
+    beta: u64,
+    last: Option<Decrease>,
+    reductions: u64,
+}
+
+impl Monitor {
+    pub(crate) fn new<C: CongestionController + Clone>(subject: &Subject<C>, checks: Checks) -> Self {
+        Self {
+            family: subject.family,
+            checks,
+            max_window: subject.max_window,
+            beta: subject.beta_loss.min(subject.beta_ce),
+            last: None,
+            reductions: 0,
+        }
+    }
+
+    pub(crate) const fn family(&self) -> Family {
+        self.family
+    }
+
+    /// Frames and timers with losses or marks that lowered the window.
+    pub(crate) const fn reductions(&self) -> u64 {
+        self.reductions
+    }
+
+    pub(crate) fn check(
+        &mut self,
+        before: &Outputs,
+        after: &Outputs,
+        observed: &Observed<'_>,
+    ) -> Result<(), String> {
+        self.outputs(after, observed.mss)?;
+        self.growth(before, after, observed)?;
+        self.signals(observed)?;
+        self.once(before, after, observed)
+    }
+
+    /// U1 and U2.
+    pub(crate) fn outputs(&self, outputs: &Outputs, mss: u64) -> Result<(), String> {
+        if self.checks.bounds {
+            let least = mss.saturating_mul(2);
+            if outputs.cwnd < least {
+                return Err(format!("U1: cwnd {} is below two datagrams, {least}", outputs.cwnd));
+            }
+            if outputs.cwnd > self.max_window.max(least) {
+                return Err(format!("U1: cwnd {} is above the maximum, {}", outputs.cwnd, self.max_window));
+            }
+        }
+        if self.checks.outputs {
+            if outputs.pacing.is_some_and(Rate::is_zero) {
+                return Err("U2: the pacing rate is zero".into());
+            }
+            if outputs.quantum < mss.min(MAX_QUANTUM) || outputs.quantum > MAX_QUANTUM {
+                return Err(format!("U2: the send quantum is {}", outputs.quantum));
+            }
+        }
+        Ok(())
+    }
+
+    /// U4.
+    fn growth(&self, before: &Outputs, after: &Outputs, observed: &Observed<'_>) -> Result<(), String> {
+        if !self.checks.growth {
+            return Ok(());
+        }
+        let outcome = observed.outcome;
+        let acked_nothing = outcome.acked == 0 && outcome.late == 0;
+        let may_grow = match observed.cause {
+            // The floor follows the datagram; a handshake computes the initial window anew.
+            Cause::Mtu(change) => {
+                change == MtuChange::Handshake || after.cwnd <= observed.mss.saturating_mul(2)
+            }
+            Cause::Path(_) | Cause::Resume | Cause::Undo => true,
+            Cause::Quiet | Cause::Frame => !acked_nothing,
+        };
+        if after.cwnd > before.cwnd && !may_grow {
+            return Err(format!("U4: cwnd grew from {} to {} without an ack", before.cwnd, after.cwnd));
+        }
+        let has_signal = outcome.lost > 0 || outcome.marks > 0 || outcome.persistent;
+        let may_shrink = has_signal || !matches!(observed.cause, Cause::Quiet | Cause::Frame);
+        if self.family == Family::LossBased && after.cwnd < before.cwnd && !may_shrink {
+            return Err(format!("U4: cwnd fell from {} to {} without a signal", before.cwnd, after.cwnd));
+        }
+        Ok(())
+    }
+
+    /// U6.
+    fn signals(&self, observed: &Observed<'_>) -> Result<(), String> {
+        if !self.checks.signals {
+            return Ok(());
+        }
+        for call in &observed.outcome.calls {
+            let is_signal = match call.part {
+                Part::Loss => true,
+                Part::Ecn => observed.outcome.marks > 0,
+                Part::Rtt | Part::Ack => false,
+            };
+            let ((cwnd, rate), (cwnd_after, rate_after)) = (call.before, call.after);
+            let rate_rose = match (rate, rate_after) {
+                (Some(rate), Some(after)) => after > rate,
+                // No pacing is the highest rate.
+                (Some(_), None) => true,
+                (None, _) => false,
+            };
+            if is_signal && (cwnd_after > cwnd || rate_rose) {
+                return Err(format!(
+                    "U6: {:?} raised window or rate: {cwnd} {rate:?} to {cwnd_after} {rate_after:?}",
+                    call.part
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// U5, and counting.
+    fn once(&mut self, before: &Outputs, after: &Outputs, observed: &Observed<'_>) -> Result<(), String> {
+        let outcome = observed.outcome;
+        let restored = (observed.cause == Cause::Undo || outcome.late > 0) && after.cwnd > before.cwnd;
+        if restored || observed.cause == Cause::Path(PathChange::New) {
+            self.last = None;
+        }
+        let has_signal = outcome.lost > 0 || outcome.marks > 0 || outcome.persistent;
+        if !has_signal || after.cwnd >= before.cwnd {
+            let at_floor = before.cwnd <= observed.mss.saturating_mul(2);
+            if has_signal && at_floor {
+                // A decrease that the floor hides.
+                self.last = Some(Decrease { mark: observed.next_number, window: before.cwnd });
+            }
+            return Ok(());
+        }
+        self.reductions = self.reductions.saturating_add(1);
+        // The newest packet that the signal is about.
+        let newest = outcome.newest_lost.max(outcome.newest_acked.filter(|_| outcome.marks > 0));
+        let repeated = self.last.filter(|last| newest.is_some_and(|newest| newest < last.mark));
+        let Some(last) = repeated else {
+            self.last = Some(Decrease { mark: observed.next_number, window: before.cwnd });
+            return Ok(());
+        };
+        if self.family != Family::LossBased || !self.checks.once || outcome.persistent {
+            return Ok(());
+        }
+        // A loss may deepen the reduction that a mark began.
+        let least = last.window.saturating_mul(self.beta) / 100;
+        let retreats = after.phase.contains("retreat");
+        if after.cwnd < least.saturating_sub(1) && after.cwnd > observed.mss.saturating_mul(2) && !retreats {
+            return Err(format!(
+                "U5: a second decrease for packets sent before number {}: {} to {}, window before the first {}",
+                last.mark, before.cwnd, after.cwnd, last.window
+            ));
+        }
+        Ok(())
+    }
+}
