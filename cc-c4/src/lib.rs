@@ -62,8 +62,8 @@
 //!   known but ECT(1) is in use, all newly acked packets that were not marked count as ECT(1). After
 //!   [`EcnCodepoint::NotEct`](cc_core::EcnCodepoint) ECN counts are ignored.
 //! * An RTT of zero (a clock that stood still or went back) is no RTT sample; a span below 1 us counts as 1 us.
-//! * A saved window is taken as at least two datagrams and at most 4 GiB; a saved window of zero is no hint. A hint
-//!   that comes after the first RTT sample is compared with the path's minimum RTT, and only while in Initial.
+//! * A saved window is taken as at most 4 GiB; one that is not above the window in force is no hint (RFC 9959 jumps up
+//!   only; the reference would shrink the window, and the first loss would open it again). A hint that comes after the first RTT sample is compared with the path's minimum RTT, and only while in Initial.
 //! * Packets sent before a change to a new path give the new path's state nothing.
 //! * The end of an era takes in the latest RTT sample with its ack delay subtracted, as `on_rtt` left it, not the
 //!   `latest` of the path's statistics, which contains the ack delay.

@@ -1,9 +1,9 @@
 //! Resuming: careful resume (RFC 9959) from a saved window.
 
 use crate::arithmetic::millions_per;
-use crate::constants::{ALPHA_RESUMING, MAX_SAVED_WINDOW, MIN_DATAGRAMS, RESUMING_ERAS};
+use crate::constants::{ALPHA_RESUMING, MAX_SAVED_WINDOW, RESUMING_ERAS};
 use crate::{C4, Phase};
-use cc_core::{PathState, ResumeHint};
+use cc_core::{CongestionController, PathState, ResumeHint};
 
 impl C4 {
     /// Saved state became known: used at the first RTT sample, or at once if there was one.
@@ -22,12 +22,16 @@ impl C4 {
     pub(crate) fn try_resume(&mut self, path: &PathState, hint: ResumeHint, sample: u64) {
         let saved = hint.rtt.as_micros();
         let is_same_path = sample.abs_diff(saved) <= sample / 4;
-        if hint.cwnd == 0 || !is_same_path || !matches!(self.phase, Phase::Initial { .. }) {
+        if !is_same_path || !matches!(self.phase, Phase::Initial { .. }) {
+            return;
+        }
+        let window = hint.cwnd.min(MAX_SAVED_WINDOW);
+        if window <= self.cwnd() {
+            // RFC 9959 jumps up only. A smaller window would also be left upwards, by the first loss.
             return;
         }
         self.seeded = true;
         let smoothed = path.rtt.map_or(sample, |rtt| rtt.smoothed.as_micros());
-        let window = hint.cwnd.clamp(self.datagram.saturating_mul(MIN_DATAGRAMS), MAX_SAVED_WINDOW);
         if self.rtt.nominal_max < smoothed {
             self.rtt.set_nominal_max(smoothed, self.nominal_rate);
         }
@@ -185,7 +189,10 @@ mod tests {
         };
         let rtt = Duration::from_millis(100);
         assert_eq!(window(0, rtt), (15_360, 0));
-        assert_eq!(window(1, rtt), (2_400, 2_400));
+        // Not above the window in force: nothing to jump to.
+        assert_eq!(window(1, rtt), (15_360, 0));
+        assert_eq!(window(15_360, rtt), (15_360, 0));
+        assert_eq!(window(15_361, rtt), (15_361, 15_361));
         assert_eq!(window(u64::MAX, rtt), (1 << 32, 1 << 32));
         assert_eq!(window(600_000, Duration::MAX), (15_360, 0));
         assert_eq!(window(600_000, Duration::ZERO), (15_360, 0));
