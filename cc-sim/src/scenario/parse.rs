@@ -58,11 +58,12 @@
 //! fast_convergence = false      # of CUBIC; off for a single flow (RFC 9438 section 4.7)
 //! ```
 
+mod raw;
+
 use super::{Endpoint, Jitter, LinkState, LinkTimeline, QueueLimit, Resume, Scenario, Transfer};
 use crate::engine::packet::size;
 use crate::text::{decimal, is_hidden, one_line};
-use serde::Deserialize;
-use serde::de::{Deserializer, Error, Visitor};
+use raw::{Number, RawEndpoint, RawResume, RawScenario, RawState};
 use std::fmt;
 use std::ops::RangeInclusive;
 
@@ -173,121 +174,6 @@ impl fmt::Display for ScenarioError {
 }
 
 impl std::error::Error for ScenarioError {}
-
-// The file as serde sees it: right names and types, no ranges yet.
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawScenario {
-    name: String,
-    summary: String,
-    time_limit_ms: Option<Number>,
-    #[serde(default)]
-    link_repeats: bool,
-    link: Vec<RawState>,
-    transfer: RawTransfer,
-    resume: Option<RawResume>,
-    #[serde(default)]
-    endpoint: RawEndpoint,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawState {
-    duration_ms: Option<Number>,
-    rate_mbps: Number,
-    up_mbps: Option<Number>,
-    latency_ms: Number,
-    queue_ms: Option<Number>,
-    queue_bytes: Option<Number>,
-    #[serde(default)]
-    queue_unlimited: bool,
-    jitter_ms: Option<Number>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawTransfer {
-    size_bytes: Number,
-    start_ms: Option<Number>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawResume {
-    cwnd_bytes: Number,
-    rtt_ms: Number,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawEndpoint {
-    initial_mtu_bytes: Option<Number>,
-    mtu_bytes: Option<Number>,
-    overhead_bytes: Option<Number>,
-    ack_size_bytes: Option<Number>,
-    initial_window_bytes: Option<Number>,
-    may_overshoot: Option<bool>,
-    max_ack_delay_ms: Option<Number>,
-    min_ack_delay_ms: Option<Number>,
-    quick_ack_packets: Option<Number>,
-    max_ack_ranges: Option<Number>,
-    packet_threshold: Option<Number>,
-    mtu_losses: Option<Number>,
-    initial_pto_ms: Option<Number>,
-    max_pto_ms: Option<Number>,
-    initial_max_data_bytes: Option<Number>,
-    initial_max_stream_data_bytes: Option<Number>,
-    max_growth_rtt_ms: Option<Number>,
-    skip_packet_numbers: Option<bool>,
-    pacing: Option<bool>,
-    fast_convergence: Option<bool>,
-}
-
-/// Any number, so that one out of range is refused by the range of its field and not by that of a Rust type.
-#[derive(Clone, Copy)]
-enum Number {
-    Whole(i128),
-    Real(f64),
-}
-
-impl fmt::Display for Number {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Whole(value) => value.fmt(f),
-            // The shortest form that reads back, with an exponent if it is long.
-            Self::Real(value) => fmt::Debug::fmt(value, f),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Number {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct AnyNumber;
-        impl Visitor<'_> for AnyNumber {
-            type Value = Number;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a number")
-            }
-            fn visit_i64<E: Error>(self, value: i64) -> Result<Number, E> {
-                Ok(Number::Whole(value.into()))
-            }
-            fn visit_u64<E: Error>(self, value: u64) -> Result<Number, E> {
-                Ok(Number::Whole(value.into()))
-            }
-            fn visit_i128<E: Error>(self, value: i128) -> Result<Number, E> {
-                Ok(Number::Whole(value))
-            }
-            fn visit_u128<E: Error>(self, value: u128) -> Result<Number, E> {
-                Ok(i128::try_from(value).map_or(Number::Real(f64::INFINITY), Number::Whole))
-            }
-            fn visit_f64<E: Error>(self, value: f64) -> Result<Number, E> {
-                Ok(Number::Real(value))
-            }
-        }
-        deserializer.deserialize_any(AnyNumber)
-    }
-}
 
 /// A unit of the file, in terms of the unit of the program.
 #[derive(Clone, Copy)]

@@ -8,6 +8,7 @@ mod parse;
 mod print;
 mod tags;
 mod token;
+mod words;
 
 pub use expression::{Expression, Scope};
 pub use parse::ScriptError;

@@ -2,33 +2,21 @@
 
 use super::expression::{Expression, Extreme, Operator};
 use super::token::{Token, tokens, whole};
+use super::words::{
+    BYTE_UNITS, CODEPOINTS, COMPARISONS, DISCARD_REASONS, EVENTS, LIMITS, MILLISECOND, MTU_CHANGES,
+    PATH_CHANGES, PICKS, TIME_UNITS,
+};
 use super::{
     Comparison, Condition, Event, Frame, Line, Link, Pick, Script, Selection, Send, SendKind, Settings,
     Statement, Tags, When,
 };
-use cc_core::{
-    DiscardReason, Duration, EcnCodepoint, MtuChange, PacketSpace, PathChange, ResumeHint, SendLimit,
-};
+use cc_core::{Duration, PacketSpace, ResumeHint};
 use std::fmt;
 
 /// Most tokens in a line, so that no expression nests too deep for a recursive walk.
 const MAX_TOKENS: usize = 200;
 /// Deepest nesting of loops.
 const MAX_DEPTH: usize = 8;
-
-const TIME_UNITS: [(&str, u64); 7] = [
-    ("ns", 1),
-    ("us", 1_000),
-    ("ms", 1_000_000),
-    ("s", 1_000_000_000),
-    ("min", 60_000_000_000),
-    ("h", 3_600_000_000_000),
-    ("d", 86_400_000_000_000),
-];
-const BYTE_UNITS: [(&str, u64); 5] =
-    [("B", 1), ("kB", 1_000), ("MB", 1_000_000), ("GB", 1_000_000_000), ("TB", 1_000_000_000_000)];
-/// Unit of times without one: milliseconds.
-const MILLISECOND: u64 = 1_000_000;
 
 /// What is wrong with a script.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -634,53 +622,3 @@ impl Cursor<'_> {
         self.tokens = self.tokens.get(count..).unwrap_or(&[]);
     }
 }
-
-const EVENTS: [&str; 15] = [
-    "sent",
-    "fill",
-    "ack",
-    "lost",
-    "time",
-    "mtu",
-    "path",
-    "discard",
-    "spurious",
-    "resume",
-    "app-limited",
-    "policy",
-    "ecn",
-    "handshake",
-    "limit",
-];
-const PICKS: [&str; 4] = ["all", "first", "last", "older"];
-
-pub(super) const CODEPOINTS: [(&str, EcnCodepoint); 3] =
-    [("off", EcnCodepoint::NotEct), ("ect0", EcnCodepoint::Ect0), ("ect1", EcnCodepoint::Ect1)];
-pub(super) const MTU_CHANGES: [(&str, MtuChange); 3] = [
-    ("handshake", MtuChange::Handshake),
-    ("discovered", MtuChange::Discovered),
-    ("black-hole", MtuChange::BlackHole),
-];
-pub(super) const PATH_CHANGES: [(&str, PathChange); 2] =
-    [("rebinding", PathChange::Rebinding), ("new", PathChange::New)];
-pub(super) const DISCARD_REASONS: [(&str, DiscardReason); 3] = [
-    ("keys", DiscardReason::KeysDiscarded),
-    ("probe", DiscardReason::MtuProbeLost),
-    ("zero-rtt", DiscardReason::ZeroRttRejected),
-];
-pub(super) const LIMITS: [(&str, SendLimit); 6] = [
-    ("cwnd", SendLimit::Cwnd),
-    ("pacer", SendLimit::Pacer),
-    ("amplification", SendLimit::Amplification),
-    ("flow-control", SendLimit::FlowControl),
-    ("no-data", SendLimit::NoData),
-    ("unknown", SendLimit::Unknown),
-];
-pub(super) const COMPARISONS: [(&str, Comparison); 6] = [
-    ("==", Comparison::Equal),
-    ("!=", Comparison::Unequal),
-    ("<=", Comparison::AtMost),
-    (">=", Comparison::AtLeast),
-    ("<", Comparison::Less),
-    (">", Comparison::More),
-];

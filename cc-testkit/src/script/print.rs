@@ -1,6 +1,6 @@
 //! Writing a script, so that what a property test found can be saved as a file.
 
-use super::parse::{CODEPOINTS, COMPARISONS, DISCARD_REASONS, LIMITS, MTU_CHANGES, PATH_CHANGES};
+use super::words::{CODEPOINTS, COMPARISONS, DISCARD_REASONS, LIMITS, MTU_CHANGES, PATH_CHANGES};
 use super::{
     Condition, Event, Frame, Line, Link, Pick, Script, Selection, Send, SendKind, Settings, Statement, Tags,
     When,

@@ -1,0 +1,118 @@
+//! A scenario file as serde sees it: right names and types, no ranges yet.
+
+use serde::Deserialize;
+use serde::de::{Deserializer, Error, Visitor};
+use std::fmt;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawScenario {
+    pub(super) name: String,
+    pub(super) summary: String,
+    pub(super) time_limit_ms: Option<Number>,
+    #[serde(default)]
+    pub(super) link_repeats: bool,
+    pub(super) link: Vec<RawState>,
+    pub(super) transfer: RawTransfer,
+    pub(super) resume: Option<RawResume>,
+    #[serde(default)]
+    pub(super) endpoint: RawEndpoint,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawState {
+    pub(super) duration_ms: Option<Number>,
+    pub(super) rate_mbps: Number,
+    pub(super) up_mbps: Option<Number>,
+    pub(super) latency_ms: Number,
+    pub(super) queue_ms: Option<Number>,
+    pub(super) queue_bytes: Option<Number>,
+    #[serde(default)]
+    pub(super) queue_unlimited: bool,
+    pub(super) jitter_ms: Option<Number>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawTransfer {
+    pub(super) size_bytes: Number,
+    pub(super) start_ms: Option<Number>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawResume {
+    pub(super) cwnd_bytes: Number,
+    pub(super) rtt_ms: Number,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawEndpoint {
+    pub(super) initial_mtu_bytes: Option<Number>,
+    pub(super) mtu_bytes: Option<Number>,
+    pub(super) overhead_bytes: Option<Number>,
+    pub(super) ack_size_bytes: Option<Number>,
+    pub(super) initial_window_bytes: Option<Number>,
+    pub(super) may_overshoot: Option<bool>,
+    pub(super) max_ack_delay_ms: Option<Number>,
+    pub(super) min_ack_delay_ms: Option<Number>,
+    pub(super) quick_ack_packets: Option<Number>,
+    pub(super) max_ack_ranges: Option<Number>,
+    pub(super) packet_threshold: Option<Number>,
+    pub(super) mtu_losses: Option<Number>,
+    pub(super) initial_pto_ms: Option<Number>,
+    pub(super) max_pto_ms: Option<Number>,
+    pub(super) initial_max_data_bytes: Option<Number>,
+    pub(super) initial_max_stream_data_bytes: Option<Number>,
+    pub(super) max_growth_rtt_ms: Option<Number>,
+    pub(super) skip_packet_numbers: Option<bool>,
+    pub(super) pacing: Option<bool>,
+    pub(super) fast_convergence: Option<bool>,
+}
+
+/// Any number, so that one out of range is refused by the range of its field and not by that of a Rust type.
+#[derive(Clone, Copy)]
+pub(super) enum Number {
+    Whole(i128),
+    Real(f64),
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Whole(value) => value.fmt(f),
+            // The shortest form that reads back, with an exponent if it is long.
+            Self::Real(value) => fmt::Debug::fmt(value, f),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct AnyNumber;
+        impl Visitor<'_> for AnyNumber {
+            type Value = Number;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number")
+            }
+            fn visit_i64<E: Error>(self, value: i64) -> Result<Number, E> {
+                Ok(Number::Whole(value.into()))
+            }
+            fn visit_u64<E: Error>(self, value: u64) -> Result<Number, E> {
+                Ok(Number::Whole(value.into()))
+            }
+            fn visit_i128<E: Error>(self, value: i128) -> Result<Number, E> {
+                Ok(Number::Whole(value))
+            }
+            fn visit_u128<E: Error>(self, value: u128) -> Result<Number, E> {
+                Ok(i128::try_from(value).map_or(Number::Real(f64::INFINITY), Number::Whole))
+            }
+            fn visit_f64<E: Error>(self, value: f64) -> Result<Number, E> {
+                Ok(Number::Real(value))
+            }
+        }
+        deserializer.deserialize_any(AnyNumber)
+    }
+}
