@@ -296,15 +296,19 @@ impl<S: SlowStart> Cubic<S> {
         *lost_bytes = lost_bytes.saturating_add(bytes);
         if is_first {
             // So far the reduction is that of a mark: it becomes that of a loss.
-            self.state = self.reduced_in_period(path.now, before, Signal::Loss);
+            let present = self.state.cwnd;
+            self.state = self.reduced_in_period(path.now, before, Signal::Loss, present);
             self.after_reduction();
         }
     }
 
-    /// What `before` becomes by a signal of the period that the last reduction opened, which may be over.
-    fn reduced_in_period(&self, now: Instant, before: State, signal: Signal) -> State {
+    /// What `before` becomes by a signal of the period that the last reduction opened, which may be over. The window is
+    /// at most `present`: a change of the datagram size in the handshake may have raised `before`, and no
+    /// signal of congestion raises the window.
+    fn reduced_in_period(&self, now: Instant, before: State, signal: Signal, present: FineBytes) -> State {
         let mut state = before;
         state.reduce(signal, &self.settings);
+        state.limit_reduced(present);
         if !self.in_recovery() {
             state.start_stage(now, &self.settings);
         }
@@ -325,7 +329,7 @@ impl<S: SlowStart> Cubic<S> {
             return;
         }
         let restored = if marked {
-            self.reduced_in_period(now, before, Signal::Ce)
+            self.reduced_in_period(now, before, Signal::Ce, before.cwnd)
         } else {
             // Losses of packets sent before the undone reduction are new signals.
             self.cut = cut.before();

@@ -92,6 +92,14 @@ impl State {
         self.phase = Phase::Recovery;
     }
 
+    /// Takes a window that was just reduced, with its threshold, down to `most`.
+    pub(crate) fn limit_reduced(&mut self, most: FineBytes) {
+        if self.cwnd > most {
+            self.cwnd = most;
+            self.ssthresh = most.whole();
+        }
+    }
+
     /// Starts the stage that follows a recovery period.
     pub(crate) fn start_stage(&mut self, now: Instant, settings: &Settings) {
         // A plateau below the window (at the minimum window) would give a negative K: the curve starts on it.

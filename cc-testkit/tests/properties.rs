@@ -3,7 +3,7 @@
 
 mod subjects;
 
-use cc_core::{CongestionController, Duration, MtuChange};
+use cc_core::{CongestionController, Duration};
 use cc_testkit::{
     Event, Family, Options, Script, Settings, Statement, Subject, Verdict, invariants, run, strategies,
 };
@@ -32,17 +32,6 @@ fn without_resume(script: &Script) -> Script {
     script
 }
 
-/// CUBIC computes the initial window anew in the handshake even beneath a reduction, which a loss may then raise.
-fn after_handshake(script: &Script) -> Script {
-    let mut script = script.clone();
-    script.settings.handshake_done = true;
-    script.body.retain(|line| {
-        let Statement::Event(_, event) = &line.statement else { return true };
-        !matches!(event, Event::Handshake(_) | Event::Mtu(_, MtuChange::Handshake))
-    });
-    script
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 192, failure_persistence: None, rng_seed: RngSeed::Fixed(3), ..ProptestConfig::default() })]
 
@@ -54,7 +43,7 @@ proptest! {
 
     #[test]
     fn absurd_events_hold_all_invariants(script in strategies::absurd(40)) {
-        holds(&after_handshake(&script), &subjects::cubic())?;
+        holds(&script, &subjects::cubic())?;
         holds(&without_resume(&script), &subjects::c4())?;
     }
 

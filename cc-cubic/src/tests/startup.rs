@@ -186,6 +186,23 @@ fn an_mtu_raised_in_the_handshake_raises_the_initial_window_only() {
 }
 
 #[test]
+fn a_loss_after_a_mark_does_not_raise_the_window_that_a_larger_mtu_left() {
+    // A mark: 12000 * 0.7 = 8400 (slow start). The window before it becomes 10 * 1450 = 14500, and 0.7 of that would be
+    // 10150: the loss of the same period must not raise 8400.
+    let mut stack = Stack::new();
+    stack.fill(0);
+    stack.frame(10, Frame { acks: vec![1], ce: 1, ..Frame::default() });
+    assert_eq!(stack.cc.cwnd(), 8_400);
+    change_mtu(&mut stack, 10, 1_450, (Some(MtuChange::Handshake), false));
+    assert_eq!(stack.cc.cwnd(), 8_400);
+    stack.frame(11, Frame { losses: vec![2], ..Frame::default() });
+    assert_eq!((stack.cc.cwnd(), stack.cc.ssthresh()), (8_400, Some(8_400)));
+    // The loss counts: its packet late, the mark alone is left, 14500 * 0.7 = 10150.
+    stack.ack(12, 2..=2);
+    assert_eq!(stack.cc.cwnd(), 10_150);
+}
+
+#[test]
 fn an_mtu_that_changes_after_the_handshake_leaves_the_window() {
     // Even while it is still the initial one: 12000 with datagrams of 1450 and of 1100 bytes.
     for change in [Some(MtuChange::Discovered), Some(MtuChange::BlackHole), None] {
