@@ -2,7 +2,7 @@
 
 use crate::config::Settings;
 use crate::state::State;
-use cc_core::{Duration, Instant, SendMark, SentPacket};
+use cc_core::{Duration, Instant, PathState, SendMark, SentPacket};
 
 /// The last reduction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -10,7 +10,7 @@ pub(crate) struct Cut {
     /// Packets sent before it do not cause another one, and do not grow the window.
     mark: SendMark,
     rescue: Rescue,
-    /// The reduction before it: packets sent before that one do not belong to this period.
+    /// The reduction before it: packets sent before that one, or as if before it, do not belong to this period.
     earlier: Option<SendMark>,
     /// When the network path changed: packets sent before that say nothing about this one.
     path_change: Option<SendMark>,
@@ -62,9 +62,17 @@ pub(crate) enum Membership {
 impl Cut {
     /// A reduction at `mark`.
     pub(crate) fn new(mark: SendMark, previous: Option<Self>, cause: Cause) -> Self {
-        let earlier = previous.map(|cut| cut.mark);
+        let earlier = previous.map(|cut| cut.border());
         let path_change = previous.and_then(|cut| cut.path_change);
         Self { mark, rescue: Rescue::Allowed, earlier, path_change, cause }
+    }
+
+    /// The mark beyond the packet that was sent beyond the window, if it was: nothing else was sent between the two, so
+    /// all that it covers belongs to the period, once another one follows.
+    fn border(&self) -> SendMark {
+        let Rescue::Sent(at) = self.rescue else { return self.mark };
+        let next_number = if self.mark.has_number() { self.mark.number().saturating_add(1) } else { 0 };
+        SendMark::new(&PathState { now: at, next_number, ..PathState::default() })
     }
 
     /// The network path changed: what was sent before is of no account.

@@ -1,6 +1,6 @@
 //! Reductions and recovery periods (RFC 9438 sections 4.6 to 4.8, RFC 9002 sections 7.3.2 and 7.6).
 
-use super::stack::{Frame, MSS, Numbers, Part, Stack, ms};
+use super::stack::{CANONICAL, Frame, MSS, Numbers, Part, Stack, ms};
 use crate::{Config, Cubic};
 use cc_core::{
     CongestionController, Duration, EcnEvent, LossEvent, LostPacket, PathChange, PathState, SpuriousLoss,
@@ -210,6 +210,25 @@ fn an_ack_after_the_reduction_ends_the_permission_to_send_beyond_the_window() {
             assert!(stack.cc.may_send_beyond_cwnd(), "{cause}");
             stack.ack(101, 6..=6);
             assert!(!stack.cc.may_send_beyond_cwnd(), "{cause}");
+        }
+    }
+}
+
+#[test]
+fn the_packet_sent_beyond_the_window_stays_with_its_period_when_the_next_one_begins() {
+    // 12000 * 0.7 = 8400 at 100 ms; packet 11 is sent beyond it. Packet 12 brings a mark in the frame that shows 11 lost:
+    // 8400 * 0.85 = 7140, whether the mark is told first or the loss, and not 8400 * 0.7.
+    for numbers in [Numbers::Known, Numbers::Unknown] {
+        for order in [CANONICAL, [Part::Losses, Part::Rtt, Part::Ecn, Part::Acks]] {
+            let mut stack = Stack::new();
+            stack.numbers = numbers;
+            stack.send(0, 10);
+            stack.frame(100, losing([1]));
+            stack.send(101, 1);
+            stack.send(102, 1);
+            stack.frame(200, Frame { acks: vec![12], losses: vec![11], ce: 1, order, ..Frame::default() });
+            assert_eq!(stack.cc.cwnd(), 7_140, "{numbers:?} {order:?}");
+            assert_eq!(stack.cc.snapshot().congestion_events, 2, "{numbers:?} {order:?}");
         }
     }
 }
