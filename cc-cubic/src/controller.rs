@@ -166,10 +166,14 @@ impl<S: SlowStart> Cubic<S> {
 
     /// Newly acked packets, or nothing new in the last part of a frame.
     fn take_ack(&mut self, path: &PathState, ack: &AckEvent<'_>) {
-        let (mut acked, mut fresh) = (0_u64, 0_u64);
+        let (mut acked, mut held, mut fresh) = (0_u64, 0_u64, 0_u64);
         let mut oldest_sent_at = path.now;
         for packet in ack.packets {
             acked = acked.saturating_add(packet.bytes);
+            // RFC 9959, "Unvalidated Phase": no growth before a packet of the jump is acked.
+            if self.resume.precedes_jump(packet) {
+                held = held.saturating_add(packet.bytes);
+            }
             // RFC 9002 appendix B.5: packets sent before the reduction do not grow the window.
             if !self.cut.is_some_and(|cut| cut.covers(packet.number, packet.sent_at)) {
                 fresh = fresh.saturating_add(packet.bytes);
@@ -189,13 +193,12 @@ impl<S: SlowStart> Cubic<S> {
         let slow_start = self.state.phase == Phase::SlowStart;
         let utilised = self.utilisation.on_ack(path, ack, self.outputs.cwnd, slow_start);
         self.resume.on_ack(path, ack, acked);
-        let held = matches!(self.resume, Resume::Unvalidated { .. });
         if fresh > 0 {
             if self.in_recovery() {
                 self.leave_recovery(path.now);
             }
-            // RFC 9959, "Unvalidated Phase": no growth before a packet of the jump is acked.
-            self.grow(path, ack, fresh, utilised && !held);
+            let growing = fresh.saturating_sub(held);
+            self.grow(path, ack, growing, utilised && growing > 0);
         }
         self.settled_at = path.now;
         self.note_idle(path);
@@ -260,9 +263,7 @@ impl<S: SlowStart> Cubic<S> {
     /// A packet sent after the reduction was acked (RFC 9002 section 7.3.2).
     fn leave_recovery(&mut self, now: Instant) {
         self.end_retreat();
-        if self.state.cwnd.whole() < self.state.ssthresh {
-            self.state.phase = Phase::SlowStart;
-        } else {
+        if self.in_recovery() {
             self.state.start_stage(now, &self.settings);
         }
         self.start_segments();
@@ -271,8 +272,11 @@ impl<S: SlowStart> Cubic<S> {
 
     /// A congestion event that no earlier reduction covers.
     fn reduce(&mut self, path: &PathState, signal: Signal, lost_bytes: u64) {
+        self.take_back_jump(path);
+        // A packet sent after a safe retreat brings the signal: the retreat is over, as it is if its ack is told first.
+        self.end_retreat();
         let before = self.state;
-        let cause = if let Some(pipe) = self.resume.unvalidated_pipe() {
+        let cause = if let Some(pipe) = self.resume.unvalidated_pipe(path) {
             self.retreat(pipe);
             Cause::Final
         } else {
@@ -295,20 +299,22 @@ impl<S: SlowStart> Cubic<S> {
         let (before, is_first) = (*before, *lost_bytes == 0);
         *lost_bytes = lost_bytes.saturating_add(bytes);
         if is_first {
-            // So far the reduction is that of a mark: it becomes that of a loss.
+            // So far the reduction is that of a mark: it becomes that of a loss, of the window that was reduced. A datagram size
+            // that changed in the handshake may have replaced that one in `before`, and may have lowered the present window
+            // further: no loss raises it.
+            let reduced = State { cwnd: FineBytes::new(self.state.cwnd_prior), ..before };
             let present = self.state.cwnd;
-            self.state = self.reduced_in_period(path.now, before, Signal::Loss, present);
+            self.state = self.reduced_in_period(path.now, reduced, Signal::Loss, present);
             self.after_reduction();
         }
     }
 
     /// What `before` becomes by a signal of the period that the last reduction opened, which may be over. The window is
-    /// at most `present`: a change of the datagram size in the handshake may have raised `before`, and no
-    /// signal of congestion raises the window.
-    fn reduced_in_period(&self, now: Instant, before: State, signal: Signal, present: FineBytes) -> State {
+    /// at most `most`.
+    fn reduced_in_period(&self, now: Instant, before: State, signal: Signal, most: FineBytes) -> State {
         let mut state = before;
         state.reduce(signal, &self.settings);
-        state.limit_reduced(present);
+        state.limit_reduced(most);
         if !self.in_recovery() {
             state.start_stage(now, &self.settings);
         }

@@ -3,8 +3,8 @@
 use crate::Cubic;
 use crate::bytes::FineBytes;
 use crate::config::ResumeJump;
-use crate::state::Phase;
-use cc_core::{AckEvent, Duration, PathState, ResumeHint, SendMark, SlowStart};
+use crate::state::{Phase, State};
+use cc_core::{AckEvent, AckedPacket, Duration, PathState, ResumeHint, SendMark, SlowStart};
 
 /// Largest difference between the first RTT sample and the saved RTT: this part of the sample (picoquic's rule;
 /// stricter than RFC 9959, "Reconnaissance Phase").
@@ -38,6 +38,13 @@ pub(crate) enum Resume {
         /// `PipeSize` in bytes.
         pipe: u64,
     },
+    /// "Normal" again: all of them were acked. Congestion that the same frame tells still counts as before that.
+    Validated {
+        /// When the last ACK came.
+        at: SendMark,
+        /// `PipeSize` in bytes.
+        pipe: u64,
+    },
     /// "Safe retreat": congestion before all were acked. Lasts as long as the recovery period.
     Retreat {
         /// `PipeSize` in bytes.
@@ -67,36 +74,37 @@ impl Resume {
         Self::Unvalidated { first: SendMark::new(path), pipe: path.bytes_in_flight }
     }
 
-    /// Counts acked bytes and moves on to the next phase.
+    /// Whether the packet was sent before the jump: its ack tells nothing about the jump, which is not validated yet.
+    pub(crate) fn precedes_jump(&self, packet: &AckedPacket) -> bool {
+        matches!(self, Self::Unvalidated { first, .. } if first.covers(packet.number, packet.sent_at))
+    }
+
+    /// Counts acked bytes and moves on to the next phase, through all of them if the ACK is for all of the flight: how it is
+    /// cut makes no difference.
     pub(crate) fn on_ack(&mut self, path: &PathState, ack: &AckEvent<'_>, bytes: u64) {
         match self {
-            Self::Off { .. } | Self::Waiting(_) => {}
-            Self::Retreat { pipe } => *pipe = pipe.saturating_add(bytes),
-            Self::Unvalidated { first, pipe } => {
-                let pipe = pipe.saturating_add(bytes);
-                let first_acked =
-                    ack.packets.iter().any(|packet| !first.covers(packet.number, packet.sent_at));
-                *self = if first_acked {
-                    Self::Validating { last: SendMark::new(path), pipe }
-                } else {
-                    Self::Unvalidated { first: *first, pipe }
-                };
+            Self::Off { .. } | Self::Waiting(_) | Self::Validated { .. } => return,
+            Self::Unvalidated { pipe, .. } | Self::Validating { pipe, .. } | Self::Retreat { pipe } => {
+                *pipe = pipe.saturating_add(bytes);
             }
-            Self::Validating { last, pipe } => {
-                let pipe = pipe.saturating_add(bytes);
-                *self = if last.is_passed(path, ack) {
-                    Self::OFF
-                } else {
-                    Self::Validating { last: *last, pipe }
-                };
-            }
+        }
+        if let Self::Unvalidated { first, pipe, .. } = *self
+            && ack.packets.iter().any(|packet| !first.covers(packet.number, packet.sent_at))
+        {
+            *self = Self::Validating { last: SendMark::new(path), pipe };
+        }
+        if let Self::Validating { last, pipe } = *self
+            && last.is_passed(path, ack)
+        {
+            *self = Self::Validated { at: SendMark::new(path), pipe };
         }
     }
 
     /// `PipeSize` in bytes if congestion now calls for a safe retreat.
-    pub(crate) const fn unvalidated_pipe(&self) -> Option<u64> {
+    pub(crate) fn unvalidated_pipe(&self, path: &PathState) -> Option<u64> {
         match self {
             Self::Unvalidated { pipe, .. } | Self::Validating { pipe, .. } => Some(*pipe),
+            Self::Validated { at, pipe } => (*at == SendMark::new(path)).then_some(*pipe),
             Self::Off { .. } | Self::Waiting(_) | Self::Retreat { .. } => None,
         }
     }
@@ -106,7 +114,7 @@ impl Resume {
             Self::Unvalidated { .. } => Some("unvalidated"),
             Self::Validating { .. } => Some("validating"),
             Self::Retreat { .. } => Some("safe_retreat"),
-            Self::Off { .. } | Self::Waiting(_) => None,
+            Self::Off { .. } | Self::Waiting(_) | Self::Validated { .. } => None,
         }
     }
 }
@@ -126,7 +134,10 @@ impl<S: SlowStart> Cubic<S> {
         match self.resume {
             Resume::Off { first_rtt: Some(rtt) } => self.try_resume(path, hint, rtt),
             Resume::Off { first_rtt: None } | Resume::Waiting(_) => self.resume = Resume::Waiting(*hint),
-            Resume::Unvalidated { .. } | Resume::Validating { .. } | Resume::Retreat { .. } => {}
+            Resume::Unvalidated { .. }
+            | Resume::Validating { .. }
+            | Resume::Validated { .. }
+            | Resume::Retreat { .. } => {}
         }
     }
 
@@ -141,14 +152,26 @@ impl<S: SlowStart> Cubic<S> {
             return;
         }
         self.resume = Resume::begin(path);
+        self.state.cwnd_prior = self.state.cwnd.whole();
         self.state.ssthresh = hint.cwnd.min(self.settings.max_window());
         self.state.cwnd = FineBytes::new(jump);
-        self.state.cwnd_prior = self.state.ssthresh;
         if jump >= self.state.ssthresh {
             self.state.start_flat_stage(path.now, &self.settings);
         }
         self.start_segments();
         self.settled_at = path.now;
+    }
+
+    /// Congestion that the frame of the first RTT sample tells too came before the jump, whichever was told first: the saved
+    /// window is not used (RFC 9959, "Reconnaissance Phase").
+    pub(crate) fn take_back_jump(&mut self, path: &PathState) {
+        if let Resume::Unvalidated { first, .. } = self.resume
+            && first == SendMark::new(path)
+        {
+            let window = FineBytes::new(self.state.cwnd_prior);
+            self.state = State { cwnd: window, ..State::initial(&self.settings) };
+            self.resume = Resume::OFF;
+        }
     }
 
     /// Safe retreat of RFC 9959: half of what the path is known to have carried.
@@ -168,6 +191,9 @@ impl<S: SlowStart> Cubic<S> {
             self.resume = Resume::OFF;
             let carried = pipe.min(self.settings.max_window()).saturating_mul(RETREAT_BETA_TENTHS) / 10;
             self.state.ssthresh = carried.max(self.state.cwnd.whole());
+            if self.state.cwnd.whole() < self.state.ssthresh {
+                self.state.phase = Phase::SlowStart;
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Initial window, slow start and its end, pacing, MTU changes, resumption.
 
-use super::stack::{Frame, MSS, Stack, ms};
+use super::stack::{CANONICAL, Frame, MSS, Part, Stack, ms};
 use crate::{Config, Cubic, ResumeJump};
 use cc_core::{
     AckEvent, AckedPacket, CongestionController, Duration, Instant, MAX_DATAGRAM_SIZE, MtuChange, PathChange,
@@ -188,7 +188,8 @@ fn an_mtu_raised_in_the_handshake_raises_the_initial_window_only() {
 #[test]
 fn a_loss_after_a_mark_does_not_raise_the_window_that_a_larger_mtu_left() {
     // A mark: 12000 * 0.7 = 8400 (slow start). The window before it becomes 10 * 1450 = 14500, and 0.7 of that would be
-    // 10150: the loss of the same period must not raise 8400.
+    // 10150: the loss of the same period must not raise 8400. A smaller one of 600 B gives 6000, which is not reduced
+    // once more, since it is below 8400.
     let mut stack = Stack::new();
     stack.fill(0);
     stack.frame(10, Frame { acks: vec![1], ce: 1, ..Frame::default() });
@@ -200,6 +201,13 @@ fn a_loss_after_a_mark_does_not_raise_the_window_that_a_larger_mtu_left() {
     // The loss counts: its packet late, the mark alone is left, 14500 * 0.7 = 10150.
     stack.ack(12, 2..=2);
     assert_eq!(stack.cc.cwnd(), 10_150);
+
+    let mut stack = Stack::new();
+    stack.fill(0);
+    stack.frame(10, Frame { acks: vec![1], ce: 1, ..Frame::default() });
+    change_mtu(&mut stack, 10, 600, (Some(MtuChange::Handshake), false));
+    stack.frame(11, Frame { losses: vec![2], ..Frame::default() });
+    assert_eq!(stack.cc.cwnd(), 6_000);
 }
 
 #[test]
@@ -533,8 +541,86 @@ fn the_first_rtt_sample_confirms_the_saved_window() {
     // B11: congestion avoidance from there, W_max the window and K = 0: no jump.
     assert_eq!(stack.cc.ssthresh(), Some(18_750_000));
     assert_eq!(stack.cc.w_max(), 18_750_000);
-    assert_eq!(stack.cc.cwnd_prior(), 18_750_000);
+    assert_eq!(stack.cc.cwnd_prior(), 12_000);
     assert_eq!(stack.cc.k(), Some(Duration::ZERO));
+}
+
+#[test]
+fn a_jump_is_validated_alike_however_its_ack_is_cut() {
+    // 500 packets of the jump are acked at 200 ms, in one ACK or two: the path carried all of them.
+    for cut in [None, Some(1), Some(250), Some(499)] {
+        let mut stack = resuming(600_000, 100);
+        stack.send(0, 10);
+        stack.ack(100, 1..=10);
+        let jump = stack.fill(100);
+        let (first, last) = (*jump.start(), *jump.end());
+        assert_eq!(last - first, 499);
+        match cut {
+            None => stack.ack(200, jump),
+            Some(count) => {
+                stack.ack(200, first..=first + count - 1);
+                stack.ack(200, first + count..=last);
+            }
+        }
+        assert_eq!(stack.cc.snapshot().phase, "congestion_avoidance", "{cut:?}");
+    }
+}
+
+#[test]
+fn a_signal_beside_the_first_sample_uses_nothing_in_whatever_order() {
+    // 12000 * 0.7 = 8400; packet 2 is covered by the reduction, and without a sent packet after it nothing grows.
+    for order in [
+        CANONICAL,
+        [Part::Rtt, Part::Ecn, Part::Losses, Part::Acks],
+        [Part::Rtt, Part::Acks, Part::Losses, Part::Ecn],
+    ] {
+        for ce in [0, 1] {
+            let mut stack = resuming(600_000, 100);
+            stack.send(0, 10);
+            let losses = if ce == 0 { vec![1] } else { vec![] };
+            stack.frame(100, Frame { acks: vec![2], losses, ce, order, ..Frame::default() });
+            assert_eq!(stack.cc.cwnd(), 8_400, "{order:?} {ce}");
+            assert_eq!(stack.cc.snapshot().phase, "recovery", "{order:?} {ce}");
+        }
+    }
+}
+
+#[test]
+fn a_mark_in_the_frame_that_ends_the_validation_retreats_in_whatever_order() {
+    // PipeSize before the frame 12000 (flight at the jump 0 and 10 packets acked); with it 12000 + 500 * 1200 = 612000.
+    // Mark first: 12000 / 2 = 6000. Ack first: 612000 / 2 = 306000.
+    let orders = [(CANONICAL, 6_000), ([Part::Rtt, Part::Acks, Part::Losses, Part::Ecn], 306_000)];
+    for (order, cwnd) in orders {
+        let mut stack = resuming(600_000, 100);
+        stack.send(0, 10);
+        stack.ack(100, 1..=10);
+        let jump = stack.fill(100).collect();
+        stack.frame(200, Frame { acks: jump, ce: 1, order, ..Frame::default() });
+        assert_eq!(stack.cc.cwnd(), cwnd, "{order:?}");
+        assert_eq!(stack.cc.snapshot().phase, "safe_retreat", "{order:?}");
+    }
+}
+
+#[test]
+fn a_mark_in_the_frame_that_ends_a_retreat_meets_slow_start() {
+    // PipeSize 181200, retreat to 90600 below the threshold 0.7 * 182400 = 127680: slow start, where a mark takes
+    // 0.7. Mark first: 90600 * 0.7 = 63420. Ack first: (90600 + 1200) * 0.7 = 64260.
+    let orders = [(CANONICAL, 63_420), ([Part::Rtt, Part::Acks, Part::Losses, Part::Ecn], 64_260)];
+    for (order, cwnd) in orders {
+        let mut stack = resuming(600_000, 100);
+        stack.send(0, 1);
+        stack.ack(100, 1..=1);
+        let first = *stack.fill(101).start();
+        stack.ack(201, first..=first + 149);
+        stack.frame(210, Frame { losses: (first + 150..first + 400).collect(), ..Frame::default() });
+        assert_eq!(stack.cc.cwnd(), 90_600);
+        // The first may go beyond the window, as if sent before the retreat.
+        let probe = stack.send(211, 2).skip(1).collect();
+        stack.frame(311, Frame { acks: probe, ce: 1, order, ..Frame::default() });
+        assert_eq!(stack.cc.cwnd(), cwnd, "{order:?}");
+        assert_eq!(stack.cc.ssthresh(), Some(cwnd), "{order:?}");
+        assert_eq!(stack.cc.snapshot().phase, "recovery", "{order:?}");
+    }
 }
 
 #[test]
