@@ -4,9 +4,7 @@
 mod subjects;
 
 use cc_core::{CongestionController, Duration};
-use cc_testkit::{
-    Event, Family, Options, Script, Settings, Statement, Subject, Verdict, invariants, run, strategies,
-};
+use cc_testkit::{Event, Family, Options, Script, Statement, Subject, Verdict, invariants, run, strategies};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -49,8 +47,6 @@ proptest! {
 
     #[test]
     fn a_path_shows_plausible_events_as_the_own_bookkeeping_does(script in strategies::plausible(60)) {
-        // The steps of CUBIC's careful resume are one per call, and a path makes several calls of a frame.
-        let script = Script { settings: Settings { resume: None, ..script.settings }, ..script };
         let named = |message: String| TestCaseError::fail(format!("{message}\n{script}"));
         invariants::on_path(&script, &subjects::cubic()).map_err(named)?;
         invariants::on_path(&script, &subjects::c4()).map_err(named)?;

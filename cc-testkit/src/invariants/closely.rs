@@ -26,18 +26,11 @@ impl<C: CongestionController + Clone> Honest<C> {
 
     fn every_order(&self, delivery: &Delivery) -> Result<(), String> {
         // A frame that restores a window is not about growth.
-        // Nor is one with the first RTT sample, which decides whether a saved window is used.
-        let resumes = delivery.rtt.is_some_and(|rtt| rtt.is_first);
-        if resumes || !delivery.spurious.is_empty() || (delivery.losses.is_empty() && delivery.ecn.is_none())
-        {
+        if !delivery.spurious.is_empty() || (delivery.losses.is_empty() && delivery.ecn.is_none()) {
             return Ok(());
         }
         // Nor is one with marks of a new period beside losses of an older one.
         let snapshot = self.controller().snapshot();
-        // Nor one that ends a safe retreat: a mark then meets another state before than after the acks.
-        if snapshot.phase.contains("retreat") {
-            return Ok(());
-        }
         if snapshot.congestion_events > 0
             && !delivery.losses.is_empty()
             && delivery.ecn.is_some_and(|ecn| ecn.marks() > 0)
