@@ -161,10 +161,8 @@ fn the_example_of_the_rate_limited_increase_draft() {
     }
 }
 
-#[test]
-fn after_a_reduction_only_later_flights_count() {
-    // draft-ietf-ccwg-ratelimited-increase: maxFS is reset. 100 packets in flight; one frame acks 99 and loses one:
-    // window 84000. Then flights of 10 packets: limit 1.5 * 12000 is below the window.
+/// The rate-limited rule, a window of 100 packets in flight, then one frame that acks 99 and loses one: 84000 bytes.
+fn reduced_under_the_draft() -> Stack {
     let config = Config {
         initial_window: Some(120_000),
         increase_rule: IncreaseRule::RateLimited,
@@ -173,6 +171,14 @@ fn after_a_reduction_only_later_flights_count() {
     let mut stack = Stack::with(&config);
     stack.send(0, 100);
     stack.frame(100, Frame { acks: (2..=100).collect(), losses: vec![1], ..Frame::default() });
+    stack
+}
+
+#[test]
+fn after_a_reduction_only_later_flights_count() {
+    // draft-ietf-ccwg-ratelimited-increase: maxFS is reset. 100 packets in flight; one frame acks 99 and loses one:
+    // window 84000. Then flights of 10 packets: limit 1.5 * 12000 is below the window.
+    let mut stack = reduced_under_the_draft();
     assert_eq!(stack.cc.utilisation().max_flight(), 0);
     for round in 1..50 {
         let sent = stack.send(round * 101, 10);
@@ -185,14 +191,7 @@ fn after_a_reduction_only_later_flights_count() {
 #[test]
 fn time_at_the_limit_of_the_draft_does_not_count() {
     // RFC 9438 section 4.2: no growth because of the application is no time either, whichever rule stops it.
-    let config = Config {
-        initial_window: Some(120_000),
-        increase_rule: IncreaseRule::RateLimited,
-        ..Config::default()
-    };
-    let mut stack = Stack::with(&config);
-    stack.send(0, 100);
-    stack.frame(100, Frame { acks: (2..=100).collect(), losses: vec![1], ..Frame::default() });
+    let mut stack = reduced_under_the_draft();
     for round in 1..500 {
         let sent = stack.send(round * 101, 10);
         stack.ack(round * 101 + 100, sent);

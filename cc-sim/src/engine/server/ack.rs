@@ -40,11 +40,9 @@ impl Server {
 
     /// Marks a packet acknowledged; whether it was outstanding or declared lost.
     pub(super) fn mark_acked(&mut self, now: u64, number: u64, counters: &mut Counters) -> bool {
-        let Some(index) = number.checked_sub(self.first_number).and_then(|index| usize::try_from(index).ok())
-        else {
+        let Some(packet) = self.index(number).and_then(|index| self.sent.get_mut(index)) else {
             return false;
         };
-        let Some(packet) = self.sent.get_mut(index) else { return false };
         match packet.state {
             State::Outstanding => {}
             State::Lost => counters.spurious_losses += 1,
