@@ -3,13 +3,12 @@
 #[path = "../tests/subjects/mod.rs"]
 mod subjects;
 
-use cc_core::CongestionController;
-use cc_testkit::{Options, Script, Subject, Verdict, run};
+use cc_testkit::{Candidate, Options, Script, Verdict};
 use std::process::ExitCode;
 
-fn show<C: CongestionController + Clone>(script: &Script, subject: &Subject<C>) -> bool {
-    let report = run(script, subject, &Options::default());
-    println!("{}:", subject.name);
+fn show(script: &Script, subject: &dyn Candidate) -> bool {
+    let report = subject.run(script, &Options::default());
+    println!("{}:", subject.name());
     match &report.verdict {
         Verdict::Pass => println!("{}pass", report.trace),
         Verdict::NotApplicable(reason) => println!("does not apply: {reason}"),
@@ -27,10 +26,10 @@ fn main() -> ExitCode {
         match script {
             Ok(script) => {
                 println!("{file}: {}", script.title);
-                let cubic = show(&script, &subjects::cubic());
-                let c4 = show(&script, &subjects::c4());
-                if !(cubic && c4) {
-                    code = ExitCode::FAILURE;
+                for subject in subjects::all() {
+                    if !show(&script, subject.as_ref()) {
+                        code = ExitCode::FAILURE;
+                    }
                 }
             }
             Err(error) => {

@@ -7,7 +7,8 @@ use cc_testkit::table::Table;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let table = Table::of(&[&subjects::cubic(), &subjects::c4()]);
+    let subjects = subjects::all();
+    let table = Table::of(&subjects.iter().map(AsRef::as_ref).collect::<Vec<_>>());
     println!("{table}");
     let mut code = ExitCode::SUCCESS;
     for (row, column, message) in table.failures() {

@@ -73,6 +73,7 @@
 #![forbid(unsafe_code)]
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+mod candidate;
 pub mod cases;
 mod components;
 pub mod invariants;
@@ -83,6 +84,7 @@ pub mod strategies;
 mod subject;
 pub mod table;
 
+pub use candidate::Candidate;
 pub use invariants::Checks;
 pub use run::{Failure, Options, Outputs, Report, Step, Trace, Verdict, run, run_on_path};
 pub use script::{

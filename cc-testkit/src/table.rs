@@ -1,33 +1,16 @@
 //! The table of cases and invariants by controller.
 
+use crate::candidate::Candidate;
 use crate::cases::{self, Case, CaseKind};
-use crate::invariants::{self, Checks};
-use crate::run::{Options, Report, Verdict, run};
+use crate::invariants::Checks;
+use crate::run::{Options, Verdict};
 use crate::script::Script;
-use crate::subject::{Family, Subject};
-use cc_core::{CongestionController, Duration, MAX_DATAGRAM_SIZE};
+use crate::subject::Family;
+use cc_core::{Duration, MAX_DATAGRAM_SIZE};
 use std::fmt;
 
-/// A subject whatever the type of its controller.
-pub trait Candidate {
-    /// Name in the table.
-    fn name(&self) -> &'static str;
-    /// Runs a script with all invariants checked.
-    fn run(&self, script: &Script) -> Report;
-    /// Whether a run of the script violates none of U1 to U6 and U8.
-    fn is_clean(&self, script: &Script) -> bool;
-    /// Why one of U1 to U9 does not apply; `None` if it does.
-    fn without(&self, number: usize) -> Option<&'static str>;
-    /// Checks one of U1 to U9 over a script.
-    ///
-    /// # Errors
-    ///
-    /// What did not hold.
-    fn invariant(&self, number: usize, script: &Script) -> Result<(), String>;
-}
-
 /// Names of the rows of invariants.
-pub const INVARIANTS: [&str; 9] = [
+pub const INVARIANTS: [&str; 10] = [
     "U1 cwnd within bounds",
     "U2 pacing and quantum",
     "U3 no panic",
@@ -37,66 +20,55 @@ pub const INVARIANTS: [&str; 9] = [
     "U7 time shift, replay, Path",
     "U8 ACK cut, order of calls",
     "U9 scale of sizes",
+    "U10 utilisation, bound while limited, recovery (its cases above)",
 ];
+
+/// Number of the invariant that consists of cases.
+const OF_CASES: usize = 10;
 
 /// Times later by a million seconds: whole microseconds, the unit of some controllers.
 const SHIFT: Duration = Duration::from_secs(1_000_003);
 /// Factor of sizes: datagrams of 1200 B become larger than most links take.
 const SCALE: u64 = 5;
 
-impl<C: CongestionController + Clone> Candidate for Subject<C> {
-    fn name(&self) -> &'static str {
-        self.name
-    }
+/// Why one of U1 to U9 does not apply; `None` if it does.
+fn without(candidate: &dyn Candidate, number: usize) -> Option<&'static str> {
+    (candidate.family() == Family::RateBased && matches!(number, 5 | 8 | 9))
+        .then_some("of loss-based controllers; this one works with absolute rates and with time")
+}
 
-    fn run(&self, script: &Script) -> Report {
-        run(script, self, &Options::default())
-    }
-
-    fn is_clean(&self, script: &Script) -> bool {
-        check(self, script, Checks::ALL).is_ok()
-    }
-
-    fn without(&self, number: usize) -> Option<&'static str> {
-        (self.family == Family::RateBased && matches!(number, 5 | 8 | 9))
-            .then_some("of loss-based controllers; this one works with absolute rates and with time")
-    }
-
-    fn invariant(&self, number: usize, script: &Script) -> Result<(), String> {
-        let none = Checks::NONE;
-        match number {
-            1 => check(self, script, Checks { bounds: true, ..none }),
-            2 => check(self, script, Checks { outputs: true, ..none }),
-            4 => check(self, script, Checks { growth: true, ..none }),
-            5 => check(self, script, Checks { once: true, ..none }),
-            6 => check(self, script, Checks { signals: true, ..none }),
-            7 => {
-                invariants::time_shift(script, self, SHIFT)?;
-                invariants::replay(script, self)?;
-                invariants::on_path(script, self)
-            }
-            8 => check(self, script, Checks { orders: true, cut: true, ..none }),
-            // Windows near the ceiling and the largest datagrams do not scale, and a queue is chaotic.
-            9 if !script.has_link()
-                && script.settings.initial_window.is_some_and(|bytes| bytes <= 1 << 32)
-                && script.settings.mss.saturating_mul(SCALE) <= MAX_DATAGRAM_SIZE =>
-            {
-                invariants::byte_scale(script, self, SCALE)
-            }
-            9 => Ok(()),
-            // A panic fails whatever is checked.
-            _ => check(self, script, none),
+/// Checks one of U1 to U9 over a script.
+fn invariant(candidate: &dyn Candidate, number: usize, script: &Script) -> Result<(), String> {
+    let none = Checks::NONE;
+    let check = |checks| check(candidate, script, checks);
+    match number {
+        1 => check(Checks { bounds: true, ..none }),
+        2 => check(Checks { outputs: true, ..none }),
+        4 => check(Checks { growth: true, ..none }),
+        5 => check(Checks { once: true, ..none }),
+        6 => check(Checks { signals: true, ..none }),
+        7 => {
+            candidate.time_shift(script, SHIFT)?;
+            candidate.replay(script)?;
+            candidate.on_path(script)
         }
+        8 => check(Checks { orders: true, cut: true, ..none }),
+        // Windows near the ceiling and the largest datagrams do not scale, and a queue is chaotic.
+        9 if !script.has_link()
+            && script.settings.initial_window.is_some_and(|bytes| bytes <= 1 << 32)
+            && script.settings.mss.saturating_mul(SCALE) <= MAX_DATAGRAM_SIZE =>
+        {
+            candidate.byte_scale(script, SCALE)
+        }
+        9 => Ok(()),
+        // A panic fails whatever is checked.
+        _ => check(none),
     }
 }
 
-fn check<C: CongestionController + Clone>(
-    subject: &Subject<C>,
-    script: &Script,
-    checks: Checks,
-) -> Result<(), String> {
+fn check(candidate: &dyn Candidate, script: &Script, checks: Checks) -> Result<(), String> {
     let options = Options { expectations: false, checks, any_subject: true, ..Options::default() };
-    match run(script, subject, &options).verdict {
+    match candidate.run(script, &options).verdict {
         Verdict::Pass | Verdict::NotApplicable(_) => Ok(()),
         Verdict::Fail(failure) => Err(failure.to_string()),
     }
@@ -146,16 +118,22 @@ impl Table {
         // One run with all of U1 to U6 and U8 first: they are looked at one by one only where that fails.
         let clean: Vec<Vec<bool>> = candidates
             .iter()
-            .map(|candidate| scripts.iter().map(|(_, script)| candidate.is_clean(script)).collect())
+            .map(|candidate| {
+                scripts.iter().map(|(_, script)| check(*candidate, script, Checks::ALL).is_ok()).collect()
+            })
             .collect();
         for (index, title) in INVARIANTS.iter().enumerate() {
             let number = index.saturating_add(1);
+            let (name, title) = title.split_once(' ').unwrap_or((title, ""));
             let cells = candidates
                 .iter()
                 .zip(&clean)
-                .map(|(candidate, clean)| invariant_cell(*candidate, number, &scripts, clean))
+                .enumerate()
+                .map(|(column, (candidate, clean))| match number {
+                    OF_CASES => cases_cell(&rows, name, column),
+                    _ => invariant_cell(*candidate, number, &scripts, clean),
+                })
                 .collect();
-            let (name, title) = title.split_once(' ').unwrap_or((title, ""));
             rows.push(Row { name: name.into(), title: title.into(), cells });
         }
         Self { columns: candidates.iter().map(|candidate| candidate.name()).collect(), rows }
@@ -183,7 +161,9 @@ fn case_row(case: &Case, candidates: &[&dyn Candidate]) -> Row {
         },
         CaseKind::Component { component, test } => {
             let cell = match test() {
-                Ok(()) => Cell::NotApplicable(format!("a test of {component}, which passes")),
+                Ok(()) => {
+                    Cell::NotApplicable(format!("no controller contains {component}; the test of it passes"))
+                }
                 Err(message) => Cell::Fail(message),
             };
             (format!("(component) {component}"), vec![cell; candidates.len()])
@@ -196,7 +176,7 @@ fn case_row(case: &Case, candidates: &[&dyn Candidate]) -> Row {
 fn case_cell(candidate: &dyn Candidate, scripts: &[Script]) -> Cell {
     let mut windows: Vec<u64> = Vec::new();
     for script in scripts {
-        let report = candidate.run(script);
+        let report = candidate.run(script, &Options::default());
         match report.verdict {
             Verdict::Pass => windows.extend(report.trace.steps.last().map(|step| step.outputs.cwnd)),
             other => return other.into(),
@@ -218,18 +198,35 @@ fn invariant_cell(
     scripts: &[(&str, Script)],
     clean: &[bool],
 ) -> Cell {
-    if let Some(reason) = candidate.without(number) {
+    if let Some(reason) = without(candidate, number) {
         return Cell::NotApplicable(reason.into());
     }
     for ((name, script), clean) in scripts.iter().zip(clean) {
         if *clean && !matches!(number, 7 | 9) {
             continue;
         }
-        if let Err(message) = candidate.invariant(number, script) {
+        if let Err(message) = invariant(candidate, number, script) {
             return Cell::Fail(format!("{name}: {message}"));
         }
     }
     Cell::Pass
+}
+
+/// An invariant that consists of cases: it holds if all of them do.
+fn cases_cell(rows: &[Row], invariant: &str, column: usize) -> Cell {
+    let cells = rows
+        .iter()
+        .filter(|row| row.name.split('-').next() == Some(invariant))
+        .filter_map(|row| row.cells.get(column).map(|cell| (row.name.as_str(), cell)));
+    let mut all = Cell::NotApplicable("none of its cases applies".into());
+    for (name, cell) in cells {
+        match cell {
+            Cell::Fail(_) => return Cell::Fail(format!("see {name}")),
+            Cell::Pass => all = Cell::Pass,
+            Cell::NotApplicable(_) => {}
+        }
+    }
+    all
 }
 
 impl From<Verdict> for Cell {

@@ -7,8 +7,7 @@ use cc_core::{
     Rate, ResumeHint, RttEvent, SendLimit, SentPacket, Setup, Snapshot, SpuriousLoss,
 };
 use cc_cubic::Cubic;
-use cc_testkit::table::Candidate;
-use cc_testkit::{Subject, Verdict, cases, invariants};
+use cc_testkit::{Candidate, Options, Subject, Verdict, cases};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Fault {
@@ -133,13 +132,13 @@ fn caught_by(fault: Fault) -> Option<String> {
     let subject = broken(fault);
     for case in cases::all() {
         for script in case.scripts().expect("the scripts are right") {
-            if let Verdict::Fail(failure) = subject.run(&script).verdict {
+            if let Verdict::Fail(failure) = subject.run(&script, &Options::default()).verdict {
                 return Some(format!("{}: {}", case.name, failure.message));
             }
         }
     }
     let script = &cases::SCRIPTS[0].scripts().expect("the scripts are right")[0];
-    invariants::time_shift(script, &subject, Duration::from_secs(1_000_000)).err()
+    subject.time_shift(script, Duration::from_secs(1_000_000)).err()
 }
 
 #[test]

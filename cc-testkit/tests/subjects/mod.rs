@@ -1,9 +1,21 @@
-//! The controllers of this workspace as subjects of the kit.
+//! The controllers of this workspace as subjects of the kit, in one list for the table, the tests and the examples.
 #![allow(dead_code, reason = "every test file uses a part of this module")]
 
 use cc_c4::C4;
+use cc_core::CongestionController;
 use cc_cubic::Cubic;
-use cc_testkit::Subject;
+use cc_testkit::{Candidate, Subject};
+
+/// Shows every subject to a visitor. A new controller is a line here, and the function that the line calls.
+pub(crate) fn each(visitor: &mut impl Visitor) {
+    visitor.visit(cubic());
+    visitor.visit(c4());
+}
+
+/// What is to be done with each subject, whatever the type of its controller.
+pub(crate) trait Visitor {
+    fn visit<C: CongestionController + Clone>(&mut self, subject: Subject<C>);
+}
 
 /// CUBIC: 0.7 on loss (RFC 9438 section 4.6), 0.85 on CE (RFC 8511 section 3).
 pub(crate) fn cubic() -> Subject<Cubic> {
@@ -16,4 +28,17 @@ pub(crate) fn cubic() -> Subject<Cubic> {
 /// C4.
 pub(crate) fn c4() -> Subject<C4> {
     Subject::rate_based("c4", |setup| C4::new(&cc_c4::Config::from(*setup))).tagged(&["resume"])
+}
+
+/// All subjects, for what needs not know the types of their controllers.
+pub(crate) fn all() -> Vec<Box<dyn Candidate>> {
+    struct Boxes(Vec<Box<dyn Candidate>>);
+    impl Visitor for Boxes {
+        fn visit<C: CongestionController + Clone>(&mut self, subject: Subject<C>) {
+            self.0.push(Box::new(subject));
+        }
+    }
+    let mut boxes = Boxes(Vec::new());
+    each(&mut boxes);
+    boxes.0
 }
