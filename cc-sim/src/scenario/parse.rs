@@ -58,14 +58,27 @@
 //! fast_convergence = false      # of CUBIC; off for a single flow (RFC 9438 section 4.7)
 //! ```
 
+mod check;
+mod endpoint;
+mod path;
 mod raw;
 
-use super::{Endpoint, Jitter, LinkState, LinkTimeline, QueueLimit, Resume, Scenario, Transfer};
-use crate::engine::packet::size;
-use crate::text::{decimal, is_hidden, one_line};
-use raw::{Number, RawEndpoint, RawResume, RawScenario, RawState};
-use std::fmt;
+use super::{Resume, Scenario, ScenarioError, Transfer};
+use crate::text::is_hidden;
+use check::{BYTES, Checker, DAY_US, MINUTE_US, MS, range_text};
+use raw::{RawResume, RawScenario};
 use std::ops::RangeInclusive;
+
+// In units of the program: us, bytes.
+const TIME_LIMIT_US: RangeInclusive<u64> = 1_000..=DAY_US;
+const SIZE_BYTES: RangeInclusive<u64> = 1..=100_000_000_000;
+const START_US: RangeInclusive<u64> = 0..=3_600_000_000;
+const RESUME_CWND_BYTES: RangeInclusive<u64> = 1_200..=1_000_000_000_000;
+const RESUME_RTT_US: RangeInclusive<u64> = 1..=MINUTE_US;
+const MAX_NAME: usize = 64;
+const MAX_SUMMARY: usize = 200;
+/// Virtual time after which a run is given up if the file does not say.
+const DEFAULT_TIME_LIMIT_US: u64 = 600_000_000;
 
 /// Reads and checks a scenario file. `origin` names it in errors (a path, say).
 ///
@@ -119,106 +132,6 @@ fn is_long_integer(literal: &str) -> bool {
     digits.len() >= 39 && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_')
 }
 
-/// One of the scenarios that are part of the program.
-///
-/// # Errors
-///
-/// There is none of that name; the error lists those that there are.
-pub fn builtin(name: &str) -> Result<Scenario, ScenarioError> {
-    match BUILTIN.iter().find(|(builtin, _)| *builtin == name) {
-        Some((_, text)) => parse(text, &format!("built-in scenario {name}")),
-        None => Err(ScenarioError {
-            origin: format!("`{name}`"),
-            field: "scenario".to_owned(),
-            problem: format!("unknown (allowed: {})", builtin_names().collect::<Vec<_>>().join(", ")),
-        }),
-    }
-}
-
-/// Names of the scenarios that are part of the program, in the order of the draft's table.
-pub fn builtin_names() -> impl Iterator<Item = &'static str> {
-    BUILTIN.iter().map(|(name, _)| *name)
-}
-
-/// The network events of draft-huitema-ccwg-c4-test; each file says where its runs differ from the text.
-const BUILTIN: [(&str, &str); 7] = [
-    ("alone", include_str!("../../scenarios/alone.toml")),
-    ("alone_200", include_str!("../../scenarios/alone_200.toml")),
-    ("low_and_up", include_str!("../../scenarios/low_and_up.toml")),
-    ("drop_and_back", include_str!("../../scenarios/drop_and_back.toml")),
-    ("blackhole", include_str!("../../scenarios/blackhole.toml")),
-    ("short_long", include_str!("../../scenarios/short_long.toml")),
-    ("satellite", include_str!("../../scenarios/satellite.toml")),
-];
-
-/// Why a scenario was refused. Displayed on one line: origin, field, what is wrong and what is allowed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ScenarioError {
-    origin: String,
-    field: String,
-    problem: String,
-}
-
-impl ScenarioError {
-    /// Path of the field, such as `link[1].rate_mbps`; `scenario` if it is the file as a whole.
-    #[must_use]
-    pub fn field(&self) -> &str {
-        &self.field
-    }
-}
-
-impl fmt::Display for ScenarioError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&one_line(&format!("{}: {}: {}", self.origin, self.field, self.problem)))
-    }
-}
-
-impl std::error::Error for ScenarioError {}
-
-/// A unit of the file, in terms of the unit of the program.
-#[derive(Clone, Copy)]
-struct Unit {
-    per_file_unit: u32,
-    name: &'static str,
-}
-
-const MS: Unit = Unit { per_file_unit: 1_000, name: " ms" };
-const MBPS: Unit = Unit { per_file_unit: 1_000_000, name: " Mbit/s" };
-const BYTES: Unit = Unit { per_file_unit: 1, name: " bytes" };
-const COUNT: Unit = Unit { per_file_unit: 1, name: "" };
-
-// Ranges in units of the program: us, bit/s, bytes.
-const DAY_US: u64 = 86_400_000_000;
-const MINUTE_US: u64 = 60_000_000;
-/// A millisecond at least, so that a timeline that repeats does not consist of changes only.
-const DURATION_US: RangeInclusive<u64> = 1_000..=DAY_US;
-const TIME_LIMIT_US: RangeInclusive<u64> = 1_000..=DAY_US;
-const LATENCY_US: RangeInclusive<u64> = 0..=MINUTE_US;
-const QUEUE_US: RangeInclusive<u64> = 1..=MINUTE_US;
-/// The least that [`queue_bytes`] allows, and the most.
-const QUEUE_BYTES: RangeInclusive<u64> = size::CLIENT_HELLO..=1_000_000_000_000;
-const JITTER_US: RangeInclusive<u64> = 0..=10_000_000;
-const RATE_BPS: RangeInclusive<u64> = 1_000..=1_000_000_000_000;
-const SIZE_BYTES: RangeInclusive<u64> = 1..=100_000_000_000;
-const START_US: RangeInclusive<u64> = 0..=3_600_000_000;
-const RESUME_CWND_BYTES: RangeInclusive<u64> = 1_200..=1_000_000_000_000;
-const RESUME_RTT_US: RangeInclusive<u64> = 1..=MINUTE_US;
-/// Largest UDP payload (RFC 9000 section 18.2, max_udp_payload_size).
-const MAX_MTU: u64 = 65_527;
-/// Smallest datagram size that QUIC works with (RFC 9000 section 14).
-const MIN_MTU: u64 = 1_200;
-const FLOW_CONTROL_BYTES: RangeInclusive<u64> = MAX_MTU..=1_000_000_000_000_000;
-const MAX_STATES: usize = 1_000;
-const MAX_NAME: usize = 64;
-const MAX_SUMMARY: usize = 200;
-/// Virtual time after which a run is given up if the file does not say.
-const DEFAULT_TIME_LIMIT_US: u64 = 600_000_000;
-
-/// Turns the raw file into a scenario, field by field.
-struct Checker<'a> {
-    origin: &'a str,
-}
-
 impl Checker<'_> {
     fn scenario(&self, raw: RawScenario) -> Result<Scenario, ScenarioError> {
         let name_ok = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
@@ -250,267 +163,17 @@ impl Checker<'_> {
         })
     }
 
-    fn timeline(
-        &self,
-        raw: &[RawState],
-        repeat: bool,
-        endpoint: &Endpoint,
-    ) -> Result<LinkTimeline, ScenarioError> {
-        if raw.is_empty() || raw.len() > MAX_STATES {
-            return Err(self.error("link", &format!("{} states (allowed: 1..={MAX_STATES})", raw.len())));
-        }
-        let last = raw.len() - 1;
-        let states = raw
-            .iter()
-            .enumerate()
-            .map(|(i, state)| self.state(i, state, repeat || i < last, endpoint))
-            .collect::<Result<Vec<_>, _>>()?;
-        for (rate, field) in [(down_bps as fn(&LinkState) -> u64, "rate_mbps"), (up_bps, "up_mbps")] {
-            if states.iter().all(|state| rate(state) == 0) {
-                return Err(self.error(&format!("link[{last}].{field}"), &rate_problem("0 in every state")));
-            }
-        }
-        Ok(LinkTimeline { states, repeat })
-    }
-
-    /// State number `i`, which `ends` or lasts for ever.
-    fn state(
-        &self,
-        i: usize,
-        raw: &RawState,
-        ends: bool,
-        endpoint: &Endpoint,
-    ) -> Result<LinkState, ScenarioError> {
-        let field = |name: &str| format!("link[{i}].{name}");
-        let duration_us = match (raw.duration_ms, ends) {
-            (Some(value), true) => Some(self.number(&field("duration_ms"), value, MS, DURATION_US)?),
-            (None, false) => None,
-            (None, true) => {
-                let range = range_text(&DURATION_US, MS);
-                return Err(self.error(&field("duration_ms"), &format!("missing (allowed: {range})")));
-            }
-            (Some(_), false) => {
-                let problem =
-                    "given for the last state, which lasts for ever (allowed: none, or link_repeats = true)";
-                return Err(self.error(&field("duration_ms"), problem));
-            }
-        };
-        let down_bps = self.rate(&field("rate_mbps"), raw.rate_mbps, ends)?;
-        let up_bps = raw.up_mbps.map(|value| self.rate(&field("up_mbps"), value, ends)).transpose()?;
-        let jitter_us = self.or(&field("jitter_ms"), raw.jitter_ms, MS, JITTER_US, 0)?;
-        Ok(LinkState {
-            duration_us,
-            down_bps,
-            up_bps: up_bps.unwrap_or(down_bps),
-            latency_us: self.number(&field("latency_ms"), raw.latency_ms, MS, LATENCY_US)?,
-            queue: self.queue(i, raw, endpoint)?,
-            jitter: if jitter_us == 0 { Jitter::None } else { Jitter::Gauss { mean_us: jitter_us } },
-        })
-    }
-
-    fn queue(&self, i: usize, raw: &RawState, endpoint: &Endpoint) -> Result<QueueLimit, ScenarioError> {
-        match (raw.queue_ms, raw.queue_bytes, raw.queue_unlimited) {
-            (Some(value), None, false) => {
-                self.number(&format!("link[{i}].queue_ms"), value, MS, QUEUE_US).map(QueueLimit::DelayUs)
-            }
-            (None, Some(value), false) => self
-                .number(&format!("link[{i}].queue_bytes"), value, BYTES, queue_bytes(endpoint))
-                .map(QueueLimit::Bytes),
-            (None, None, true) => Ok(QueueLimit::Unlimited),
-            _ => {
-                let problem =
-                    "not exactly one limit (allowed: one of queue_ms, queue_bytes, queue_unlimited = true)";
-                Err(self.error(&format!("link[{i}].queue_ms"), problem))
-            }
-        }
-    }
-
-    /// A rate; 0 only in a state that `ends`, else nothing would ever pass again.
-    fn rate(&self, field: &str, value: Number, ends: bool) -> Result<u64, ScenarioError> {
-        match scaled(value, MBPS) {
-            Some(0) if ends => Ok(0),
-            Some(0) => Err(self.error(field, &rate_problem("0 for ever"))),
-            Some(bps) if RATE_BPS.contains(&bps) => Ok(bps),
-            _ => Err(self.error(field, &rate_problem(&value.to_string()))),
-        }
-    }
-
     fn resume(&self, raw: &RawResume) -> Result<Resume, ScenarioError> {
         Ok(Resume {
             cwnd_bytes: self.number("resume.cwnd_bytes", raw.cwnd_bytes, BYTES, RESUME_CWND_BYTES)?,
             rtt_us: self.number("resume.rtt_ms", raw.rtt_ms, MS, RESUME_RTT_US)?,
         })
     }
-
-    fn endpoint(&self, raw: &RawEndpoint) -> Result<Endpoint, ScenarioError> {
-        let default = Endpoint::default();
-        let or = |name: &str, value, unit, range, default| {
-            self.or(&format!("endpoint.{name}"), value, unit, range, default)
-        };
-        let mtu = or("mtu_bytes", raw.mtu_bytes, BYTES, MIN_MTU..=MAX_MTU, default.mtu)?;
-        let max_ack_delay_us =
-            or("max_ack_delay_ms", raw.max_ack_delay_ms, MS, 0..=16_384_000, default.max_ack_delay_us)?;
-        let initial_pto_us =
-            or("initial_pto_ms", raw.initial_pto_ms, MS, 1_000..=MINUTE_US, default.initial_pto_us)?;
-        Ok(Endpoint {
-            // A default that another field rules out follows that field.
-            initial_mtu: or(
-                "initial_mtu_bytes",
-                raw.initial_mtu_bytes,
-                BYTES,
-                MIN_MTU..=mtu,
-                default.initial_mtu.min(mtu),
-            )?,
-            mtu,
-            overhead: or("overhead_bytes", raw.overhead_bytes, BYTES, 16..=200, default.overhead)?,
-            ack_size: or("ack_size_bytes", raw.ack_size_bytes, BYTES, 20..=MIN_MTU, default.ack_size)?,
-            initial_window: or(
-                "initial_window_bytes",
-                raw.initial_window_bytes,
-                BYTES,
-                MIN_MTU..=1_000_000_000,
-                default.initial_window,
-            )?,
-            may_overshoot: raw.may_overshoot.unwrap_or(default.may_overshoot),
-            max_ack_delay_us,
-            min_ack_delay_us: or(
-                "min_ack_delay_ms",
-                raw.min_ack_delay_ms,
-                MS,
-                0..=max_ack_delay_us,
-                default.min_ack_delay_us.min(max_ack_delay_us),
-            )?,
-            quick_ack_packets: or(
-                "quick_ack_packets",
-                raw.quick_ack_packets,
-                COUNT,
-                0..=1_000_000,
-                default.quick_ack_packets,
-            )?,
-            max_ack_ranges: or(
-                "max_ack_ranges",
-                raw.max_ack_ranges,
-                COUNT,
-                1..=65_536,
-                default.max_ack_ranges,
-            )?,
-            packet_threshold: or(
-                "packet_threshold",
-                raw.packet_threshold,
-                COUNT,
-                1..=1_000_000,
-                default.packet_threshold,
-            )?,
-            mtu_losses: or("mtu_losses", raw.mtu_losses, COUNT, 1..=1_000_000, default.mtu_losses)?,
-            initial_pto_us,
-            max_pto_us: or(
-                "max_pto_ms",
-                raw.max_pto_ms,
-                MS,
-                initial_pto_us..=10 * MINUTE_US,
-                default.max_pto_us.max(initial_pto_us),
-            )?,
-            initial_max_data: or(
-                "initial_max_data_bytes",
-                raw.initial_max_data_bytes,
-                BYTES,
-                FLOW_CONTROL_BYTES,
-                default.initial_max_data,
-            )?,
-            initial_max_stream_data: or(
-                "initial_max_stream_data_bytes",
-                raw.initial_max_stream_data_bytes,
-                BYTES,
-                FLOW_CONTROL_BYTES,
-                default.initial_max_stream_data,
-            )?,
-            max_growth_rtt_us: or(
-                "max_growth_rtt_ms",
-                raw.max_growth_rtt_ms,
-                MS,
-                100_000..=MINUTE_US,
-                default.max_growth_rtt_us,
-            )?,
-            skip_packet_numbers: raw.skip_packet_numbers.unwrap_or(default.skip_packet_numbers),
-            pacing: raw.pacing.unwrap_or(default.pacing),
-            fast_convergence: raw.fast_convergence.unwrap_or(default.fast_convergence),
-        })
-    }
-
-    /// An optional number in `range`.
-    fn or(
-        &self,
-        field: &str,
-        value: Option<Number>,
-        unit: Unit,
-        range: RangeInclusive<u64>,
-        default: u64,
-    ) -> Result<u64, ScenarioError> {
-        value.map_or(Ok(default), |value| self.number(field, value, unit, range))
-    }
-
-    /// A number in `range`, both in units of the program.
-    fn number(
-        &self,
-        field: &str,
-        value: Number,
-        unit: Unit,
-        range: RangeInclusive<u64>,
-    ) -> Result<u64, ScenarioError> {
-        scaled(value, unit).filter(|scaled| range.contains(scaled)).ok_or_else(|| {
-            self.error(field, &format!("{value} is out of range (allowed: {})", range_text(&range, unit)))
-        })
-    }
-
-    fn error(&self, field: &str, problem: &str) -> ScenarioError {
-        ScenarioError { origin: self.origin.to_owned(), field: field.to_owned(), problem: problem.to_owned() }
-    }
-}
-
-/// A queue in bytes holds what the connection cannot do without: the first datagrams of the handshake, and a full
-/// datagram before path MTU discovery.
-fn queue_bytes(endpoint: &Endpoint) -> RangeInclusive<u64> {
-    endpoint.initial_mtu.max(*QUEUE_BYTES.start())..=*QUEUE_BYTES.end()
-}
-
-fn down_bps(state: &LinkState) -> u64 {
-    state.down_bps
-}
-
-fn up_bps(state: &LinkState) -> u64 {
-    state.up_bps
-}
-
-fn rate_problem(value: &str) -> String {
-    let range = range_text(&RATE_BPS, MBPS);
-    format!("{value} is out of range (allowed: {range}, or 0 in a state that ends if another is not 0)")
 }
 
 /// What `time_limit_ms` may be.
 pub(crate) fn time_limit_range() -> String {
     range_text(&TIME_LIMIT_US, MS)
-}
-
-fn range_text(range: &RangeInclusive<u64>, unit: Unit) -> String {
-    let scale = u64::from(unit.per_file_unit);
-    format!("{}..={}{}", decimal(*range.start(), scale), decimal(*range.end(), scale), unit.name)
-}
-
-/// `value` in units of the program; `None` if it is negative, not finite, above 10^15 or not as whole as a unit
-/// without decimals must be.
-fn scaled(value: Number, unit: Unit) -> Option<u64> {
-    /// Above every range; below 2^53, so that a float up to here is a whole number exactly.
-    const LIMIT: f64 = 1e15;
-    match value {
-        Number::Whole(value) => u64::try_from(value).ok()?.checked_mul(unit.per_file_unit.into()),
-        Number::Real(value) => {
-            let scaled = (value * f64::from(unit.per_file_unit)).round();
-            let whole_enough = unit.per_file_unit > 1 || scaled == value;
-            // A positive value that rounds to 0 is not the 0 that it was not.
-            let kept = scaled != 0.0 || value == 0.0;
-            (whole_enough && kept && (0.0..=LIMIT).contains(&scaled)).then_some(scaled as u64)
-        }
-    }
 }
 
 #[cfg(test)]

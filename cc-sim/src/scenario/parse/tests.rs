@@ -1,5 +1,5 @@
-use super::{builtin, builtin_names, parse};
-use crate::scenario::{Endpoint, Jitter, LinkState, QueueLimit, Resume, Scenario};
+use super::parse;
+use crate::scenario::{Endpoint, Jitter, LinkState, QueueLimit, Resume, Scenario, builtin, builtin_names};
 
 /// A file that is accepted; tests change one line of it.
 const GOOD: &str = r#"

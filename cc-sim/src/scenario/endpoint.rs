@@ -1,0 +1,80 @@
+//! What both endpoints of a connection do.
+
+/// Parameters of the endpoints; the defaults are those of sim_model section 5.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Endpoint {
+    /// Datagram size before the path MTU probe is acknowledged, in bytes (1252).
+    pub initial_mtu: u64,
+    /// Size of the path MTU probe and of datagrams after it is acknowledged, in bytes (1440).
+    pub mtu: u64,
+    /// Bytes of a data packet that are not stream data: header, frame header and AEAD tag (34).
+    pub overhead: u64,
+    /// Size of a packet that carries no data, in bytes (55).
+    pub ack_size: u64,
+    /// Initial window in bytes (15 360).
+    pub initial_window: u64,
+    /// Whether the last packet before the window is full may exceed it (true: blocked only if the bytes in
+    /// flight already exceed the window; sim_model section 5.5).
+    pub may_overshoot: bool,
+    /// Largest ACK delay, in microseconds (10 000).
+    pub max_ack_delay_us: u64,
+    /// Smallest ACK delay, in microseconds (1 000).
+    pub min_ack_delay_us: u64,
+    /// Packets after the start that are acknowledged two by two, whatever was asked for (128).
+    pub quick_ack_packets: u64,
+    /// Most ranges in an ACK frame, always those of the newest packets (33: the first one and 32 others). The
+    /// simulator behind the tables fills a frame with the ranges that it has sent least often instead. A frame has the
+    /// size `ack_size` however many ranges it holds.
+    pub max_ack_ranges: u64,
+    /// Packet threshold of loss detection (3).
+    pub packet_threshold: u64,
+    /// Full-size packets lost in a row, with none acknowledged in between, that are still no sign of a path MTU that
+    /// has become smaller; one more and datagrams have the initial size again (10).
+    pub mtu_losses: u64,
+    /// Handshake timer before the first RTT sample, in microseconds (250 000).
+    pub initial_pto_us: u64,
+    /// Cap of the backed-off probe timeout, in microseconds (2 000 000).
+    pub max_pto_us: u64,
+    /// Connection-level flow-control window at the start, in bytes (1 MiB).
+    pub initial_max_data: u64,
+    /// Stream-level flow-control window at the start, in bytes (2 MiB).
+    pub initial_max_stream_data: u64,
+    /// RTT, in microseconds, up to which flow-control windows grow by themselves once per 100 ms of it (610 000); on a
+    /// longer path they grow as on one of this RTT.
+    pub max_growth_rtt_us: u64,
+    /// Whether packet numbers are skipped now and then (sim_model section 7), the only randomness of a
+    /// scenario without jitter.
+    pub skip_packet_numbers: bool,
+    /// Whether the sender uses its pacer (true).
+    pub pacing: bool,
+    /// Whether CUBIC uses fast convergence (false: RFC 9438 section 4.7 wants it off where a single flow has the
+    /// network for itself, as in all scenarios so far).
+    pub fast_convergence: bool,
+}
+
+impl Default for Endpoint {
+    fn default() -> Self {
+        Self {
+            initial_mtu: 1_252,
+            mtu: 1_440,
+            overhead: 34,
+            ack_size: 55,
+            initial_window: 15_360,
+            may_overshoot: true,
+            max_ack_delay_us: 10_000,
+            min_ack_delay_us: 1_000,
+            quick_ack_packets: 128,
+            max_ack_ranges: 33,
+            packet_threshold: 3,
+            mtu_losses: 10,
+            initial_pto_us: 250_000,
+            max_pto_us: 2_000_000,
+            initial_max_data: 1 << 20,
+            initial_max_stream_data: 2 << 20,
+            max_growth_rtt_us: 610_000,
+            skip_packet_numbers: true,
+            pacing: true,
+            fast_convergence: false,
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! The path: a timeline of its parameters, queues, jitter.
+
+/// The states that the link goes through. There is at least one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkTimeline {
+    /// States in order of time.
+    pub states: Vec<LinkState>,
+    /// Whether the first state follows the last one (else the last one stays for ever).
+    pub repeat: bool,
+}
+
+/// One state of the link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkState {
+    /// How long it lasts, in microseconds; `None` (only in the last state) for "for ever".
+    pub duration_us: Option<u64>,
+    /// Rate of the direction from the data sender to the data receiver, in bits per second; 0 suspends it.
+    pub down_bps: u64,
+    /// Rate of the other direction, in bits per second; 0 suspends it.
+    pub up_bps: u64,
+    /// Propagation delay each way, in microseconds.
+    pub latency_us: u64,
+    /// What the queue in front of the link holds.
+    pub queue: QueueLimit,
+    /// Jitter added to the propagation delay. Packets are never reordered: a late one holds back later ones.
+    pub jitter: Jitter,
+}
+
+/// When a packet that arrives at the queue is dropped (tail drop).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueLimit {
+    /// If the waiting time, packet in service included, is this long already (sim_model section 2).
+    DelayUs(u64),
+    /// If the bytes waiting, what is left of the packet in service included, would exceed this.
+    Bytes(u64),
+    /// Never.
+    Unlimited,
+}
+
+/// Jitter of the propagation delay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Jitter {
+    /// None.
+    None,
+    /// Mean `mean_us`, standard deviation a third of it, never below 0: the sum of 12 uniforms minus 6, cut at
+    /// -3 (sim_model section 3).
+    Gauss {
+        /// Mean in microseconds.
+        mean_us: u64,
+    },
+}

@@ -1,0 +1,109 @@
+//! The `[endpoint]` table.
+
+use super::check::{BYTES, COUNT, Checker, MINUTE_US, MS};
+use super::raw::RawEndpoint;
+use crate::scenario::{Endpoint, ScenarioError};
+use std::ops::RangeInclusive;
+
+/// Largest UDP payload (RFC 9000 section 18.2, max_udp_payload_size).
+const MAX_MTU: u64 = 65_527;
+/// Smallest datagram size that QUIC works with (RFC 9000 section 14).
+const MIN_MTU: u64 = 1_200;
+const FLOW_CONTROL_BYTES: RangeInclusive<u64> = MAX_MTU..=1_000_000_000_000_000;
+
+impl Checker<'_> {
+    pub(super) fn endpoint(&self, raw: &RawEndpoint) -> Result<Endpoint, ScenarioError> {
+        let default = Endpoint::default();
+        let or = |name: &str, value, unit, range, default| {
+            self.or(&format!("endpoint.{name}"), value, unit, range, default)
+        };
+        let mtu = or("mtu_bytes", raw.mtu_bytes, BYTES, MIN_MTU..=MAX_MTU, default.mtu)?;
+        let max_ack_delay_us =
+            or("max_ack_delay_ms", raw.max_ack_delay_ms, MS, 0..=16_384_000, default.max_ack_delay_us)?;
+        let initial_pto_us =
+            or("initial_pto_ms", raw.initial_pto_ms, MS, 1_000..=MINUTE_US, default.initial_pto_us)?;
+        Ok(Endpoint {
+            // A default that another field rules out follows that field.
+            initial_mtu: or(
+                "initial_mtu_bytes",
+                raw.initial_mtu_bytes,
+                BYTES,
+                MIN_MTU..=mtu,
+                default.initial_mtu.min(mtu),
+            )?,
+            mtu,
+            overhead: or("overhead_bytes", raw.overhead_bytes, BYTES, 16..=200, default.overhead)?,
+            ack_size: or("ack_size_bytes", raw.ack_size_bytes, BYTES, 20..=MIN_MTU, default.ack_size)?,
+            initial_window: or(
+                "initial_window_bytes",
+                raw.initial_window_bytes,
+                BYTES,
+                MIN_MTU..=1_000_000_000,
+                default.initial_window,
+            )?,
+            may_overshoot: raw.may_overshoot.unwrap_or(default.may_overshoot),
+            max_ack_delay_us,
+            min_ack_delay_us: or(
+                "min_ack_delay_ms",
+                raw.min_ack_delay_ms,
+                MS,
+                0..=max_ack_delay_us,
+                default.min_ack_delay_us.min(max_ack_delay_us),
+            )?,
+            quick_ack_packets: or(
+                "quick_ack_packets",
+                raw.quick_ack_packets,
+                COUNT,
+                0..=1_000_000,
+                default.quick_ack_packets,
+            )?,
+            max_ack_ranges: or(
+                "max_ack_ranges",
+                raw.max_ack_ranges,
+                COUNT,
+                1..=65_536,
+                default.max_ack_ranges,
+            )?,
+            packet_threshold: or(
+                "packet_threshold",
+                raw.packet_threshold,
+                COUNT,
+                1..=1_000_000,
+                default.packet_threshold,
+            )?,
+            mtu_losses: or("mtu_losses", raw.mtu_losses, COUNT, 1..=1_000_000, default.mtu_losses)?,
+            initial_pto_us,
+            max_pto_us: or(
+                "max_pto_ms",
+                raw.max_pto_ms,
+                MS,
+                initial_pto_us..=10 * MINUTE_US,
+                default.max_pto_us.max(initial_pto_us),
+            )?,
+            initial_max_data: or(
+                "initial_max_data_bytes",
+                raw.initial_max_data_bytes,
+                BYTES,
+                FLOW_CONTROL_BYTES,
+                default.initial_max_data,
+            )?,
+            initial_max_stream_data: or(
+                "initial_max_stream_data_bytes",
+                raw.initial_max_stream_data_bytes,
+                BYTES,
+                FLOW_CONTROL_BYTES,
+                default.initial_max_stream_data,
+            )?,
+            max_growth_rtt_us: or(
+                "max_growth_rtt_ms",
+                raw.max_growth_rtt_ms,
+                MS,
+                100_000..=MINUTE_US,
+                default.max_growth_rtt_us,
+            )?,
+            skip_packet_numbers: raw.skip_packet_numbers.unwrap_or(default.skip_packet_numbers),
+            pacing: raw.pacing.unwrap_or(default.pacing),
+            fast_convergence: raw.fast_convergence.unwrap_or(default.fast_convergence),
+        })
+    }
+}

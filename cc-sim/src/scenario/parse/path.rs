@@ -1,0 +1,124 @@
+//! The `[[link]]` tables.
+
+use super::check::{BYTES, Checker, DAY_US, MBPS, MINUTE_US, MS, range_text, scaled};
+use super::raw::{Number, RawState};
+use crate::engine::packet::size;
+use crate::scenario::{Endpoint, Jitter, LinkState, LinkTimeline, QueueLimit, ScenarioError};
+use std::ops::RangeInclusive;
+
+// In units of the program: us, bit/s, bytes.
+/// A millisecond at least, so that a timeline that repeats does not consist of changes only.
+const DURATION_US: RangeInclusive<u64> = 1_000..=DAY_US;
+const LATENCY_US: RangeInclusive<u64> = 0..=MINUTE_US;
+const QUEUE_US: RangeInclusive<u64> = 1..=MINUTE_US;
+/// The least that [`queue_bytes`] allows, and the most.
+const QUEUE_BYTES: RangeInclusive<u64> = size::CLIENT_HELLO..=1_000_000_000_000;
+const JITTER_US: RangeInclusive<u64> = 0..=10_000_000;
+const RATE_BPS: RangeInclusive<u64> = 1_000..=1_000_000_000_000;
+const MAX_STATES: usize = 1_000;
+
+impl Checker<'_> {
+    pub(super) fn timeline(
+        &self,
+        raw: &[RawState],
+        repeat: bool,
+        endpoint: &Endpoint,
+    ) -> Result<LinkTimeline, ScenarioError> {
+        if raw.is_empty() || raw.len() > MAX_STATES {
+            return Err(self.error("link", &format!("{} states (allowed: 1..={MAX_STATES})", raw.len())));
+        }
+        let last = raw.len() - 1;
+        let states = raw
+            .iter()
+            .enumerate()
+            .map(|(i, state)| self.state(i, state, repeat || i < last, endpoint))
+            .collect::<Result<Vec<_>, _>>()?;
+        for (rate, field) in [(down_bps as fn(&LinkState) -> u64, "rate_mbps"), (up_bps, "up_mbps")] {
+            if states.iter().all(|state| rate(state) == 0) {
+                return Err(self.error(&format!("link[{last}].{field}"), &rate_problem("0 in every state")));
+            }
+        }
+        Ok(LinkTimeline { states, repeat })
+    }
+
+    /// State number `i`, which `ends` or lasts for ever.
+    fn state(
+        &self,
+        i: usize,
+        raw: &RawState,
+        ends: bool,
+        endpoint: &Endpoint,
+    ) -> Result<LinkState, ScenarioError> {
+        let field = |name: &str| format!("link[{i}].{name}");
+        let duration_us = match (raw.duration_ms, ends) {
+            (Some(value), true) => Some(self.number(&field("duration_ms"), value, MS, DURATION_US)?),
+            (None, false) => None,
+            (None, true) => {
+                let range = range_text(&DURATION_US, MS);
+                return Err(self.error(&field("duration_ms"), &format!("missing (allowed: {range})")));
+            }
+            (Some(_), false) => {
+                let problem =
+                    "given for the last state, which lasts for ever (allowed: none, or link_repeats = true)";
+                return Err(self.error(&field("duration_ms"), problem));
+            }
+        };
+        let down_bps = self.rate(&field("rate_mbps"), raw.rate_mbps, ends)?;
+        let up_bps = raw.up_mbps.map(|value| self.rate(&field("up_mbps"), value, ends)).transpose()?;
+        let jitter_us = self.or(&field("jitter_ms"), raw.jitter_ms, MS, JITTER_US, 0)?;
+        Ok(LinkState {
+            duration_us,
+            down_bps,
+            up_bps: up_bps.unwrap_or(down_bps),
+            latency_us: self.number(&field("latency_ms"), raw.latency_ms, MS, LATENCY_US)?,
+            queue: self.queue(i, raw, endpoint)?,
+            jitter: if jitter_us == 0 { Jitter::None } else { Jitter::Gauss { mean_us: jitter_us } },
+        })
+    }
+
+    fn queue(&self, i: usize, raw: &RawState, endpoint: &Endpoint) -> Result<QueueLimit, ScenarioError> {
+        match (raw.queue_ms, raw.queue_bytes, raw.queue_unlimited) {
+            (Some(value), None, false) => {
+                self.number(&format!("link[{i}].queue_ms"), value, MS, QUEUE_US).map(QueueLimit::DelayUs)
+            }
+            (None, Some(value), false) => self
+                .number(&format!("link[{i}].queue_bytes"), value, BYTES, queue_bytes(endpoint))
+                .map(QueueLimit::Bytes),
+            (None, None, true) => Ok(QueueLimit::Unlimited),
+            _ => {
+                let problem =
+                    "not exactly one limit (allowed: one of queue_ms, queue_bytes, queue_unlimited = true)";
+                Err(self.error(&format!("link[{i}].queue_ms"), problem))
+            }
+        }
+    }
+
+    /// A rate; 0 only in a state that `ends`, else nothing would ever pass again.
+    fn rate(&self, field: &str, value: Number, ends: bool) -> Result<u64, ScenarioError> {
+        match scaled(value, MBPS) {
+            Some(0) if ends => Ok(0),
+            Some(0) => Err(self.error(field, &rate_problem("0 for ever"))),
+            Some(bps) if RATE_BPS.contains(&bps) => Ok(bps),
+            _ => Err(self.error(field, &rate_problem(&value.to_string()))),
+        }
+    }
+}
+
+/// A queue in bytes holds what the connection cannot do without: the first datagrams of the handshake, and a full
+/// datagram before path MTU discovery.
+fn queue_bytes(endpoint: &Endpoint) -> RangeInclusive<u64> {
+    endpoint.initial_mtu.max(*QUEUE_BYTES.start())..=*QUEUE_BYTES.end()
+}
+
+fn down_bps(state: &LinkState) -> u64 {
+    state.down_bps
+}
+
+fn up_bps(state: &LinkState) -> u64 {
+    state.up_bps
+}
+
+fn rate_problem(value: &str) -> String {
+    let range = range_text(&RATE_BPS, MBPS);
+    format!("{value} is out of range (allowed: {range}, or 0 in a state that ends if another is not 0)")
+}
