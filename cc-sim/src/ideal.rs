@@ -134,8 +134,8 @@ impl<'a> Lane<'a> {
 #[cfg(test)]
 mod tests {
     use super::{Limit, physical_limit};
-    use crate::scenario::{Endpoint, builtin, builtin_names};
     use crate::scenario::{Jitter, LinkState, LinkTimeline, QueueLimit, Scenario, Transfer};
+    use crate::scenario::{builtin, builtin_names};
     use crate::{Algorithm, simulate};
 
     /// 8 Mbit/s: a microsecond a byte.
@@ -147,14 +147,10 @@ mod tests {
     }
 
     fn scenario(states: Vec<LinkState>, repeat: bool, bytes: u64) -> Scenario {
+        let transfer = Transfer { bytes, start_us: 0 };
         Scenario {
-            name: "test".to_owned(),
-            summary: String::new(),
-            link: LinkTimeline { states, repeat },
-            transfer: Transfer { bytes, start_us: 0 },
-            resume: None,
-            endpoint: Endpoint::default(),
             time_limit_us: 10_000_000,
+            ..Scenario::single("test", LinkTimeline { states, repeat }, transfer)
         }
     }
 

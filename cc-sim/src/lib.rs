@@ -16,7 +16,10 @@ pub mod text;
 pub mod trace;
 
 pub use algorithm::{Algorithm, AnyController};
-pub use engine::{Observer, Outcome, Sample, SampleKind, SimulationError, simulate};
+pub use engine::{
+    FlowCounters, FlowOutcome, Observer, Outcome, RunOutcome, Sample, SampleKind, SimulationError, simulate,
+    simulate_flows,
+};
 pub use scenario::Scenario;
 
 /// The examples of the README, run as tests.

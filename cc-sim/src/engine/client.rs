@@ -2,7 +2,7 @@
 //!
 //! A plain receiver: its ACKs leave when they are due and are not paced.
 
-use super::link::Link;
+use super::link::Port;
 use super::packet::{AckFrequency, AckStore, Content, Data, Limits, Packet, size};
 use super::ranges::Ranges;
 use crate::scenario::{Endpoint, Transfer};
@@ -221,29 +221,29 @@ impl Client {
     }
 
     /// Sends what is due at `now`.
-    pub(super) fn wake(&mut self, now: u64, uplink: &mut Link, store: &mut AckStore) {
+    pub(super) fn wake(&mut self, now: u64, uplink: &mut Port<'_>, store: &mut AckStore) {
         let due = std::mem::take(&mut self.due);
         if self.phase == Phase::Idle {
             self.phase = Phase::Hello;
-            send(now, uplink, size::CLIENT_HELLO, Content::ClientHello);
+            uplink.submit(now, size::CLIENT_HELLO, Content::ClientHello);
             self.arm_retry(now);
         }
         if due.finished {
-            send(now, uplink, size::CLIENT_FINISHED, Content::ClientFinished);
+            uplink.submit(now, size::CLIENT_FINISHED, Content::ClientFinished);
             if self.config.mtu > self.config.initial_mtu {
-                send(now, uplink, self.config.mtu, Content::ClientProbe);
+                uplink.submit(now, self.config.mtu, Content::ClientProbe);
             }
             self.retries = 0;
             self.arm_retry(now);
         } else if due.handshake_ack {
-            send(now, uplink, size::HANDSHAKE_ACK, Content::HandshakeAck);
+            uplink.submit(now, size::HANDSHAKE_ACK, Content::HandshakeAck);
         }
         let pending = self.ack_deadline().is_some_and(|deadline| deadline <= now);
         if self.acks.immediate || pending || due.limits {
             self.send_ack(now, due.limits, uplink, store);
         }
         if due.close {
-            send(now, uplink, size::CLOSE, Content::Close);
+            uplink.submit(now, size::CLOSE, Content::Close);
             self.retries = 0;
             self.arm_retry(now);
         }
@@ -252,7 +252,7 @@ impl Client {
         }
     }
 
-    fn send_ack(&mut self, now: u64, new_limits: bool, uplink: &mut Link, store: &mut AckStore) {
+    fn send_ack(&mut self, now: u64, new_limits: bool, uplink: &mut Port<'_>, store: &mut AckStore) {
         let acks = &mut self.acks;
         acks.immediate = false;
         acks.oldest_pending_at = None;
@@ -260,7 +260,7 @@ impl Client {
         acks.largest_acked = largest;
         let slot = store.put(acks.received.as_slice(), now - acks.largest_arrived_at);
         let content = Content::Ack { slot, limits: self.limits, sent_at: new_limits.then_some(now) };
-        if !uplink.submit(now, Packet { bytes: self.config.ack_size, content }) {
+        if !uplink.submit(now, self.config.ack_size, content) {
             store.release(slot);
         }
     }
@@ -276,20 +276,20 @@ impl Client {
         self.retry_at = Some(now + backoff);
     }
 
-    fn retry(&mut self, now: u64, uplink: &mut Link) {
+    fn retry(&mut self, now: u64, uplink: &mut Port<'_>) {
         self.retries += 1;
         match self.phase {
-            Phase::Hello => send(now, uplink, size::CLIENT_HELLO, Content::ClientHello),
-            Phase::Requested => send(now, uplink, size::CLIENT_FINISHED, Content::ClientFinished),
+            Phase::Hello => {
+                uplink.submit(now, size::CLIENT_HELLO, Content::ClientHello);
+            }
+            Phase::Requested => {
+                uplink.submit(now, size::CLIENT_FINISHED, Content::ClientFinished);
+            }
             Phase::Closing => self.phase = Phase::Closed,
             _ => {}
         }
         self.arm_retry(now);
     }
-}
-
-fn send(now: u64, uplink: &mut Link, bytes: u64, content: Content) {
-    uplink.submit(now, Packet { bytes, content });
 }
 
 #[cfg(test)]

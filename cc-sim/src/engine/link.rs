@@ -3,13 +3,11 @@
 //! Source of the model: the simulator behind the C4 test draft. Packets are never reordered: one whose jittered
 //! arrival is late holds back all later ones, which then come out at once.
 
-use super::packet::Packet;
+use super::packet::{Content, Packet};
 use super::rng::SplitMix64;
-use crate::scenario::{Jitter, LinkState, QueueLimit};
+use super::schedule::NEVER;
+use crate::scenario::{Direction, Jitter, LinkState, QueueLimit};
 use std::collections::VecDeque;
-
-/// "Never", for a packet on a suspended link.
-const NEVER: u64 = u64::MAX;
 
 #[derive(Debug)]
 pub(super) struct Link {
@@ -24,15 +22,33 @@ pub(super) struct Link {
     /// Packets to submit again at a change of parameters; empty in between.
     resubmit: VecDeque<(u64, Packet)>,
     rng: SplitMix64,
-    dropped: u64,
     submitted: u64,
 }
 
-/// Which rate of a [`LinkState`] a link takes.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Direction {
-    Down,
-    Up,
+/// Where an endpoint of one flow hands its datagrams to a link.
+#[derive(Debug)]
+pub(super) struct Port<'a> {
+    link: &'a mut Link,
+    flow: u32,
+    dropped: u64,
+}
+
+impl<'a> Port<'a> {
+    pub(super) fn new(link: &'a mut Link, flow: u32) -> Self {
+        Self { link, flow, dropped: 0 }
+    }
+
+    /// Hands a datagram to the link at time `now`; `false` if its queue drops it.
+    pub(super) fn submit(&mut self, now: u64, bytes: u64, content: Content) -> bool {
+        let accepted = self.link.submit(now, Packet { bytes, flow: self.flow, content });
+        self.dropped += u64::from(!accepted);
+        accepted
+    }
+
+    /// How many datagrams the queue has dropped.
+    pub(super) fn dropped(&self) -> u64 {
+        self.dropped
+    }
 }
 
 impl Link {
@@ -46,7 +62,6 @@ impl Link {
             in_transit: VecDeque::with_capacity(1_024),
             resubmit: VecDeque::new(),
             rng: SplitMix64::new(seed),
-            dropped: 0,
             submitted: 0,
         }
     }
@@ -64,7 +79,6 @@ impl Link {
         }
         let waiting = self.waiting_us(now);
         if self.is_full(waiting, packet.bytes) {
-            self.dropped += 1;
             return false;
         }
         self.idle_at = now + waiting + service_time_us(self.rate_bps, packet.bytes);
@@ -127,11 +141,6 @@ impl Link {
         }
     }
 
-    /// Packets dropped by the queue so far.
-    pub(super) fn dropped(&self) -> u64 {
-        self.dropped
-    }
-
     /// Packets handed to the link so far.
     pub(super) fn submitted(&self) -> u64 {
         self.submitted
@@ -147,8 +156,8 @@ impl Link {
 
 fn rate_of(state: &LinkState, direction: Direction) -> u64 {
     match direction {
-        Direction::Down => state.down_bps,
-        Direction::Up => state.up_bps,
+        Direction::Forward => state.down_bps,
+        Direction::Reverse => state.up_bps,
     }
 }
 
@@ -173,17 +182,17 @@ fn gauss_us(rng: &mut SplitMix64, mean_us: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Direction, Link, gauss_us, service_time_us};
+    use super::{Link, gauss_us, service_time_us};
     use crate::engine::packet::{Content, Packet};
     use crate::engine::rng::SplitMix64;
-    use crate::scenario::{Jitter, LinkState, QueueLimit};
+    use crate::scenario::{Direction, Jitter, LinkState, QueueLimit};
 
     fn state(down_bps: u64, latency_us: u64, queue: QueueLimit) -> LinkState {
         LinkState { duration_us: None, down_bps, up_bps: down_bps, latency_us, queue, jitter: Jitter::None }
     }
 
     fn packet(bytes: u64) -> Packet {
-        Packet { bytes, content: Content::Close }
+        Packet { bytes, flow: 0, content: Content::Close }
     }
 
     fn arrivals(link: &mut Link) -> Vec<u64> {
@@ -208,7 +217,7 @@ mod tests {
     #[test]
     fn packets_wait_for_the_serialiser_and_then_propagate() {
         let state = state(20_000_000, 40_000, QueueLimit::Unlimited);
-        let mut link = Link::new(&state, Direction::Down, 0);
+        let mut link = Link::new(&state, Direction::Forward, 0);
         assert!(link.submit(100, packet(1_440)) && link.submit(100, packet(1_440)));
         assert_eq!(link.waiting_us(100), 2 * 575);
         // 100 + 575 + 40000, and one service time more.
@@ -218,18 +227,17 @@ mod tests {
     #[test]
     fn the_queue_is_limited_in_time_with_the_packet_in_service() {
         let state = state(20_000_000, 0, QueueLimit::DelayUs(1_000));
-        let mut link = Link::new(&state, Direction::Down, 0);
+        let mut link = Link::new(&state, Direction::Forward, 0);
         // Waits: 0, 575, 1150 (refused, not below 1000).
         assert!(link.submit(0, packet(1_440)) && link.submit(0, packet(1_440)));
         assert!(!link.submit(0, packet(1_440)));
         assert!(link.submit(151, packet(1_440)), "at 151 us it waits 999 us");
-        assert_eq!(link.dropped(), 1);
     }
 
     #[test]
     fn the_queue_may_be_limited_in_bytes() {
         let state = state(8_000_000, 0, QueueLimit::Bytes(3_000));
-        let mut link = Link::new(&state, Direction::Down, 0);
+        let mut link = Link::new(&state, Direction::Forward, 0);
         assert!((0..3).all(|_| link.submit(0, packet(1_000))));
         assert!(!link.submit(0, packet(1_000)));
     }
@@ -237,13 +245,13 @@ mod tests {
     #[test]
     fn a_lower_rate_serialises_again_what_is_not_in_the_air_and_drops_the_newest() {
         let fast = state(8_000_000, 10_000, QueueLimit::DelayUs(4_000));
-        let mut link = Link::new(&fast, Direction::Down, 0);
+        let mut link = Link::new(&fast, Direction::Forward, 0);
         assert!((0..4).all(|_| link.submit(0, packet(1_000))));
         // At 1500 us the first packet has left the serialiser (it arrives at 11 000 <= 1500 + 10 000); the others
         // arrive at 12 000, 13 000, 14 000 and are taken out.
         let mut dropped = 0;
         let slow = state(4_000_000, 10_000, QueueLimit::DelayUs(4_000));
-        link.change(1_500, &slow, Direction::Down, |_| dropped += 1);
+        link.change(1_500, &slow, Direction::Forward, |_| dropped += 1);
         // 2 ms each from 1500 on: 3500 and 5500, the third would wait 4000 and is dropped.
         assert_eq!((arrivals(&mut link), dropped), (vec![11_000, 13_500, 15_500], 1));
     }
@@ -252,30 +260,30 @@ mod tests {
     fn a_packet_that_its_jitter_makes_late_is_not_in_the_air() {
         let mut jittered = state(8_000_000, 10_000, QueueLimit::Unlimited);
         jittered.jitter = Jitter::Gauss { mean_us: 5_000 };
-        let mut link = Link::new(&jittered, Direction::Down, 0);
+        let mut link = Link::new(&jittered, Direction::Forward, 0);
         assert!(link.submit(0, packet(1_000)));
         let late = link.next_arrival().unwrap() - 11_000;
         assert!(late > 100, "this seed gives it a jitter of {late} us");
         // It left the serialiser at 1000. At `late` us later it arrives in 10 000: in the air. A microsecond before that
         // it is not, and goes through the serialiser again.
         let plain = state(8_000_000, 10_000, QueueLimit::Unlimited);
-        let mut changed = Link::new(&jittered, Direction::Down, 0);
+        let mut changed = Link::new(&jittered, Direction::Forward, 0);
         changed.submit(0, packet(1_000));
-        changed.change(1_000 + late - 1, &plain, Direction::Down, |_| ());
+        changed.change(1_000 + late - 1, &plain, Direction::Forward, |_| ());
         assert_eq!(changed.next_arrival(), Some(1_000 + late - 1 + 1_000 + 10_000));
-        link.change(1_000 + late, &plain, Direction::Down, |_| ());
+        link.change(1_000 + late, &plain, Direction::Forward, |_| ());
         assert_eq!(link.next_arrival(), Some(11_000 + late));
     }
 
     #[test]
     fn a_suspended_link_keeps_everything_until_it_resumes() {
         let up = state(8_000_000, 1_000, QueueLimit::DelayUs(1_500));
-        let mut link = Link::new(&up, Direction::Up, 0);
-        link.change(0, &state(0, 1_000, QueueLimit::DelayUs(1_500)), Direction::Up, |_| ());
+        let mut link = Link::new(&up, Direction::Reverse, 0);
+        link.change(0, &state(0, 1_000, QueueLimit::DelayUs(1_500)), Direction::Reverse, |_| ());
         assert!((0..3).all(|_| link.submit(10, packet(1_000))));
         assert_eq!(link.next_arrival(), None);
         let mut dropped = 0;
-        link.change(5_000, &up, Direction::Up, |_| dropped += 1);
+        link.change(5_000, &up, Direction::Reverse, |_| dropped += 1);
         assert_eq!((arrivals(&mut link), dropped), (vec![7_000, 8_000], 1));
     }
 

@@ -22,10 +22,11 @@ pub(crate) mod size {
     pub(crate) const CLOSE_REPLY: u64 = 32;
 }
 
-/// A datagram: its size in bytes, UDP payload, and what it means.
+/// A datagram: its size in bytes, UDP payload, the number of its flow, and what it means.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packet {
     pub(super) bytes: u64,
+    pub(super) flow: u32,
     pub(super) content: Content,
 }
 

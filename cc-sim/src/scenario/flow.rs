@@ -1,5 +1,70 @@
 //! Who sends what, and when.
 
+use crate::Algorithm;
+
+/// Which way the data of a flow goes, and which of the two links that is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// As that of the main flow: over the link whose rate is `down_bps`. ACKs go over the other one.
+    Forward,
+    /// Against that of the main flow: over the link whose rate is `up_bps`, together with the main flow's ACKs.
+    Reverse,
+}
+
+impl Direction {
+    /// The direction of the ACKs.
+    #[must_use]
+    pub fn opposite(self) -> Self {
+        match self {
+            Self::Forward => Self::Reverse,
+            Self::Reverse => Self::Forward,
+        }
+    }
+}
+
+/// A flow beside the main one: a connection of its own over the same links, with endpoints of the same kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flow {
+    /// Its algorithm.
+    pub algorithm: FlowAlgorithm,
+    /// Its transfer.
+    pub transfer: Transfer,
+    /// Which way its data goes.
+    pub direction: Direction,
+}
+
+/// The algorithm of a flow beside the main one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlowAlgorithm {
+    /// That of the main flow.
+    Main,
+    /// This one, whatever the main flow's.
+    Fixed(Algorithm),
+}
+
+impl FlowAlgorithm {
+    /// The algorithm, if the main flow has `main`.
+    #[must_use]
+    pub fn with(self, main: Algorithm) -> Algorithm {
+        match self {
+            Self::Main => main,
+            Self::Fixed(algorithm) => algorithm,
+        }
+    }
+}
+
+/// What ends a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RunEnd {
+    /// The client of the main flow has closed its connection (sim_model section 1).
+    #[default]
+    MainFlow,
+    /// The clients of all flows have.
+    AllFlows,
+    /// This virtual time, in microseconds, or earlier if the clients of all flows have.
+    At(u64),
+}
+
 /// A bulk transfer requested by the client right after its handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfer {

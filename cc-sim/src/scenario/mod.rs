@@ -31,7 +31,7 @@ mod parse;
 pub use builtin::{builtin, builtin_names};
 pub use endpoint::Endpoint;
 pub use error::ScenarioError;
-pub use flow::{Resume, Transfer};
+pub use flow::{Direction, Flow, FlowAlgorithm, Resume, RunEnd, Transfer};
 pub use link::{Jitter, LinkState, LinkTimeline, QueueLimit};
 pub use parse::parse;
 pub(crate) use parse::time_limit_range;
@@ -45,12 +45,34 @@ pub struct Scenario {
     pub summary: String,
     /// The two directions of the bottleneck share their parameters, but the rate may differ.
     pub link: LinkTimeline,
-    /// The transfer.
+    /// The transfer of the main flow, which is a forward one.
     pub transfer: Transfer,
-    /// State of an earlier connection, given to the sender (careful resume, RFC 9959).
+    /// State of an earlier connection, given to the main flow's sender (careful resume, RFC 9959).
     pub resume: Option<Resume>,
-    /// Parameters of both endpoints.
+    /// The other flows.
+    pub flows: Vec<Flow>,
+    /// What ends a run.
+    pub end: RunEnd,
+    /// Parameters of the endpoints of all flows.
     pub endpoint: Endpoint,
-    /// Virtual time at which a run that has not finished is given up with an error, in microseconds.
+    /// Virtual time at which a run that has not ended is given up with an error, in microseconds.
     pub time_limit_us: u64,
+}
+
+impl Scenario {
+    /// A scenario of one flow: nothing saved, default endpoints, and the default time limit of a file.
+    #[must_use]
+    pub fn single(name: &str, link: LinkTimeline, transfer: Transfer) -> Self {
+        Self {
+            name: name.to_owned(),
+            summary: String::new(),
+            link,
+            transfer,
+            resume: None,
+            flows: Vec::new(),
+            end: RunEnd::default(),
+            endpoint: Endpoint::default(),
+            time_limit_us: parse::DEFAULT_TIME_LIMIT_US,
+        }
+    }
 }

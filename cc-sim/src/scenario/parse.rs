@@ -63,7 +63,7 @@ mod endpoint;
 mod path;
 mod raw;
 
-use super::{Resume, Scenario, ScenarioError, Transfer};
+use super::{Resume, RunEnd, Scenario, ScenarioError, Transfer};
 use crate::text::is_hidden;
 use check::{BYTES, Checker, DAY_US, MINUTE_US, MS, range_text};
 use raw::{RawResume, RawScenario};
@@ -78,7 +78,7 @@ const RESUME_RTT_US: RangeInclusive<u64> = 1..=MINUTE_US;
 const MAX_NAME: usize = 64;
 const MAX_SUMMARY: usize = 200;
 /// Virtual time after which a run is given up if the file does not say.
-const DEFAULT_TIME_LIMIT_US: u64 = 600_000_000;
+pub(super) const DEFAULT_TIME_LIMIT_US: u64 = 600_000_000;
 
 /// Reads and checks a scenario file. `origin` names it in errors (a path, say).
 ///
@@ -156,6 +156,8 @@ impl Checker<'_> {
                 start_us,
             },
             resume: raw.resume.map(|resume| self.resume(&resume)).transpose()?,
+            flows: Vec::new(),
+            end: RunEnd::MainFlow,
             endpoint,
             time_limit_us,
             name: raw.name,

@@ -1,7 +1,7 @@
 use super::Client;
-use crate::engine::link::{Direction, Link};
+use crate::engine::link::{Link, Port};
 use crate::engine::packet::{AckFrequency, AckStore, Content, Data, Packet, size};
-use crate::scenario::{Endpoint, Jitter, LinkState, QueueLimit, Transfer};
+use crate::scenario::{Direction, Endpoint, Jitter, LinkState, QueueLimit, Transfer};
 
 /// A client and what it needs to run.
 struct Bench {
@@ -23,7 +23,7 @@ impl Bench {
         let transfer = Transfer { bytes: 10_000_000, start_us: 0 };
         Self {
             client: Client::new(config, &transfer),
-            up: Link::new(&link, Direction::Up, 0),
+            up: Link::new(&link, Direction::Reverse, 0),
             acks: AckStore::new(config),
         }
     }
@@ -40,12 +40,12 @@ impl Bench {
     }
 
     fn wake(&mut self, now: u64) {
-        self.client.wake(now, &mut self.up, &mut self.acks);
+        self.client.wake(now, &mut Port::new(&mut self.up, 0), &mut self.acks);
     }
 
     fn arrive(&mut self, now: u64, content: Content) {
         // The client looks at the content only.
-        self.client.on_arrival(now, &Packet { bytes: 0, content });
+        self.client.on_arrival(now, &Packet { bytes: 0, flow: 0, content });
     }
 
     fn data(&mut self, now: u64, number: u64, offset: u64, length: u64) {
@@ -92,7 +92,7 @@ fn the_request_is_repeated_until_data_arrives() {
     bench.sent();
     assert_eq!(bench.client.next_wake(), Some(400_000 + 800_000));
     bench.wake(1_200_000);
-    assert!(matches!(bench.sent()[..], [Packet { bytes: 715, content: Content::ClientFinished }]));
+    assert!(matches!(bench.sent()[..], [Packet { bytes: 715, content: Content::ClientFinished, .. }]));
     bench.data(1_300_000, 1, 0, 1_218);
     bench.wake(1_301_000);
     assert_eq!(bench.client.next_wake(), None);
@@ -176,7 +176,7 @@ fn the_close_is_sent_after_the_last_byte_and_given_up_after_three_probe_timeouts
     bench.wake(100_000);
     let sent = bench.sent();
     assert!(
-        matches!(sent[..], [Packet { bytes: 55, .. }, Packet { bytes: 41, content: Content::Close }]),
+        matches!(sent[..], [Packet { bytes: 55, .. }, Packet { bytes: 41, content: Content::Close, .. }]),
         "{sent:?}"
     );
     // 3 * (2 * 50 ms + 10 ms) = 330 ms.

@@ -2,11 +2,11 @@
 
 use super::{SentPacket, Server, State, instant};
 use crate::engine::packet::AckFrame;
-use crate::engine::{Counters, SampleKind, ack_policy};
+use crate::engine::{FlowCounters, SampleKind, ack_policy};
 use cc_core::{CongestionController, DiscardReason, Duration, LossCause, MtuChange};
 
 impl Server {
-    pub(super) fn on_ack(&mut self, now: u64, frame: &AckFrame, counters: &mut Counters) {
+    pub(super) fn on_ack(&mut self, now: u64, frame: &AckFrame, counters: &mut FlowCounters) {
         let mut acked_new = false;
         for &(first, last) in frame.ranges.iter().rev() {
             let last = last.min(self.next_number.saturating_sub(1));
@@ -39,7 +39,7 @@ impl Server {
     }
 
     /// Marks a packet acknowledged; whether it was outstanding or declared lost.
-    pub(super) fn mark_acked(&mut self, now: u64, number: u64, counters: &mut Counters) -> bool {
+    pub(super) fn mark_acked(&mut self, now: u64, number: u64, counters: &mut FlowCounters) -> bool {
         let Some(packet) = self.index(number).and_then(|index| self.sent.get_mut(index)) else {
             return false;
         };
@@ -68,7 +68,7 @@ impl Server {
     }
 
     /// Declares lost, oldest first, what the thresholds say; stops at the first packet that is not.
-    pub(super) fn detect_losses(&mut self, now: u64, counters: &mut Counters) -> bool {
+    pub(super) fn detect_losses(&mut self, now: u64, counters: &mut FlowCounters) -> bool {
         let timer_us = self.retransmit_timer_us();
         let smoothed_us = self.path.rtt().smoothed().as_micros();
         let mut any = false;
@@ -94,7 +94,7 @@ impl Server {
         now: u64,
         number: u64,
         packet: SentPacket,
-        counters: &mut Counters,
+        counters: &mut FlowCounters,
     ) {
         if let Some(index) = self.index(number) {
             self.sent[index].state = State::Lost;

@@ -7,12 +7,12 @@ mod ack;
 mod send;
 
 use super::ack_policy::Requested;
-use super::link::Link;
+use super::link::Port;
 use super::loss::LossTimer;
 use super::packet::{AckFrame, AckFrequency, Content, Limits, Packet, size};
 use super::ranges::Ranges;
 use super::rng::SplitMix64;
-use super::{Counters, SampleKind};
+use super::{FlowCounters, SampleKind};
 use crate::scenario::{Endpoint, Resume, Transfer};
 use crate::{Algorithm, AnyController};
 use cc_core::{Duration, FrameEnd, Instant, LossCause, PacketSpace, Path, PathConfig, ResumeHint};
@@ -209,9 +209,9 @@ impl Server {
         &self.path
     }
 
-    /// When the request arrived.
-    pub(super) fn request_at(&self) -> u64 {
-        self.handshake.request_at
+    /// When the request arrived, if it has.
+    pub(super) fn request_at(&self) -> Option<u64> {
+        self.handshake.ready.then_some(self.handshake.request_at)
     }
 
     /// Whether more than [`MAX_IN_FLIGHT`] packets were in flight: the run is void.
@@ -245,7 +245,7 @@ impl Server {
         now: u64,
         packet: &Packet,
         ack: Option<&AckFrame>,
-        counters: &mut Counters,
+        counters: &mut FlowCounters,
     ) {
         match packet.content {
             Content::ClientHello if !self.handshake.started => {
@@ -316,10 +316,10 @@ impl Server {
     }
 
     /// Runs timers and sends what may be sent at `now`.
-    pub(super) fn wake(&mut self, now: u64, downlink: &mut Link, counters: &mut Counters) {
+    pub(super) fn wake(&mut self, now: u64, downlink: &mut Port<'_>, counters: &mut FlowCounters) {
         if std::mem::take(&mut self.close_reply) {
             counters.on_sent(size::CLOSE_REPLY);
-            downlink.submit(now, Packet { bytes: size::CLOSE_REPLY, content: Content::CloseReply });
+            downlink.submit(now, size::CLOSE_REPLY, Content::CloseReply);
         }
         // RFC 9000 section 10.2.2: nothing more is sent.
         if self.closed {

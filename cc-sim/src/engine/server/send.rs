@@ -1,9 +1,9 @@
 //! Sending: the handshake flight, data, probes, packet numbers.
 
 use super::{SentPacket, Server, State, instant};
-use crate::engine::link::Link;
-use crate::engine::packet::{Content, Data, Packet, size};
-use crate::engine::{Counters, SampleKind};
+use crate::engine::link::Port;
+use crate::engine::packet::{Content, Data, size};
+use crate::engine::{FlowCounters, SampleKind};
 use cc_core::{CongestionController, MtuChange, OutgoingPacket, PacketSpace, SendLimit};
 
 /// Packets of the server's first flight, in bytes (sim_model section 5.2): Initial and Handshake share the first
@@ -13,7 +13,7 @@ const FINISHED_1RTT: u64 = 222;
 
 impl Server {
     /// Sends the handshake flight, or again what of it is not acknowledged; the timer doubles each time.
-    pub(super) fn send_flight(&mut self, now: u64, downlink: &mut Link, counters: &mut Counters) {
+    pub(super) fn send_flight(&mut self, now: u64, downlink: &mut Port<'_>, counters: &mut FlowCounters) {
         let again = self.handshake.retry_at.is_some();
         let backoff = self.config.initial_pto_us << self.handshake.retries.min(6);
         self.handshake.flight_due = false;
@@ -49,11 +49,11 @@ impl Server {
         now: u64,
         bytes: u64,
         content: Content,
-        downlink: &mut Link,
-        counters: &mut Counters,
+        downlink: &mut Port<'_>,
+        counters: &mut FlowCounters,
     ) {
         counters.on_sent(bytes);
-        downlink.submit(now, Packet { bytes, content });
+        downlink.submit(now, bytes, content);
         self.changed = Some(SampleKind::Sent);
     }
 
@@ -102,7 +102,7 @@ impl Server {
 
     /// A probe timeout: one packet with the oldest data in flight, beyond window and pacer (RFC 9002 section 6.2.4).
     /// Nothing is declared lost.
-    pub(super) fn send_probe(&mut self, now: u64, downlink: &mut Link, counters: &mut Counters) {
+    pub(super) fn send_probe(&mut self, now: u64, downlink: &mut Port<'_>, counters: &mut FlowCounters) {
         self.probes += 1;
         let oldest = (self.first_outstanding..self.next_number)
             .filter_map(|number| self.packet(number))
@@ -118,7 +118,7 @@ impl Server {
         self.changed = Some(SampleKind::Timeout);
     }
 
-    pub(super) fn send_data(&mut self, now: u64, downlink: &mut Link, counters: &mut Counters) {
+    pub(super) fn send_data(&mut self, now: u64, downlink: &mut Port<'_>, counters: &mut FlowCounters) {
         self.pacing_until = None;
         loop {
             let Some((offset, length, repeated)) = self.next_chunk() else {
@@ -161,7 +161,7 @@ impl Server {
         self.mtu.current < self.config.mtu && self.mtu.probe.is_none()
     }
 
-    fn send_mtu_probe(&mut self, now: u64, downlink: &mut Link, counters: &mut Counters) {
+    fn send_mtu_probe(&mut self, now: u64, downlink: &mut Port<'_>, counters: &mut FlowCounters) {
         let probe = self.transmit(now, self.config.mtu, 0, 0, downlink, counters);
         self.mtu.probe = Some(probe);
     }
@@ -218,15 +218,15 @@ impl Server {
         bytes: u64,
         offset: u64,
         length: u64,
-        downlink: &mut Link,
-        counters: &mut Counters,
+        downlink: &mut Port<'_>,
+        counters: &mut FlowCounters,
     ) -> u64 {
         let number = self.record(now, bytes, offset, length);
         let ack_frequency = self.ack_frequency.take();
         counters.on_sent(bytes);
         let echo = self.echo.take();
         let content = Content::Data(Data { number, offset, length, ack_frequency, echo });
-        downlink.submit(now, Packet { bytes, content });
+        downlink.submit(now, bytes, content);
         number
     }
 }

@@ -1,16 +1,16 @@
 use super::{ReturnRate, Server, State};
 use crate::Algorithm;
-use crate::engine::link::{Direction, Link};
+use crate::engine::link::{Link, Port};
 use crate::engine::packet::{AckFrame, Content, Limits, Packet, size};
-use crate::engine::{Counters, SampleKind};
-use crate::scenario::{Endpoint, Jitter, LinkState, QueueLimit, Transfer};
+use crate::engine::{FlowCounters, SampleKind};
+use crate::scenario::{Direction, Endpoint, Jitter, LinkState, QueueLimit, Transfer};
 use cc_core::CongestionController;
 
 /// A server with CUBIC and what it needs to run.
 struct Bench {
     server: Server,
     down: Link,
-    counters: Counters,
+    counters: FlowCounters,
 }
 
 /// No pacing, no skipped packet numbers: what is sent depends on the window only.
@@ -33,8 +33,8 @@ impl Bench {
         let transfer = Transfer { bytes: 10_000_000, start_us: 0 };
         let mut bench = Self {
             server: Server::new(config, Algorithm::Cubic, &transfer, None, 1),
-            down: Link::new(&link, Direction::Down, 0),
-            counters: Counters::default(),
+            down: Link::new(&link, Direction::Forward, 0),
+            counters: FlowCounters::default(),
         };
         bench.arrive(0, size::CLIENT_HELLO, Content::ClientHello);
         bench.wake(0);
@@ -49,18 +49,18 @@ impl Bench {
     }
 
     fn arrive(&mut self, now: u64, bytes: u64, content: Content) {
-        self.server.on_arrival(now, &Packet { bytes, content }, None, &mut self.counters);
+        self.server.on_arrival(now, &Packet { bytes, flow: 0, content }, None, &mut self.counters);
     }
 
     fn ack(&mut self, now: u64, ranges: &[(u64, u64)]) {
         let frame = AckFrame { ranges: ranges.to_vec(), delay_us: 0 };
         let limits = Limits { max_data: 10_000_000, max_stream_data: 10_000_000 };
-        let packet = Packet { bytes: 55, content: Content::Ack { slot: 0, limits, sent_at: None } };
+        let packet = Packet { bytes: 55, flow: 0, content: Content::Ack { slot: 0, limits, sent_at: None } };
         self.server.on_arrival(now, &packet, Some(&frame), &mut self.counters);
     }
 
     fn wake(&mut self, now: u64) {
-        self.server.wake(now, &mut self.down, &mut self.counters);
+        self.server.wake(now, &mut Port::new(&mut self.down, 0), &mut self.counters);
     }
 
     /// Sizes of the 1-RTT packets from `number` on.

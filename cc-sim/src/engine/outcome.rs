@@ -1,0 +1,92 @@
+//! What is left of a run.
+
+use crate::Algorithm;
+use crate::scenario::Direction;
+
+/// How a run ended for all flows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunOutcome {
+    /// The main flow, as the tables of completion times see it.
+    pub main: Outcome,
+    /// When the run ended, in microseconds of virtual time.
+    pub end_us: u64,
+    /// All flows, the main one first, then those of the scenario in its order.
+    pub flows: Vec<FlowOutcome>,
+}
+
+/// How one flow fared. Sizes are UDP payload bytes, times are microseconds of virtual time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowOutcome {
+    /// Its algorithm.
+    pub algorithm: Algorithm,
+    /// Which way its data goes.
+    pub direction: Direction,
+    /// When its client started the handshake.
+    pub start_us: u64,
+    /// When its request reached the data sender; `None` if that was after the end of the run.
+    pub request_us: Option<u64>,
+    /// When its client had all data; `None` if that was after the end of the run.
+    pub last_byte_us: Option<u64>,
+    /// When its connection was closed at the client; `None` if that was after the end of the run.
+    pub completion_us: Option<u64>,
+    /// Bytes of data that the client has got, each counted once.
+    pub received: u64,
+    /// What was counted on the way.
+    pub counters: FlowCounters,
+}
+
+/// What a flow's data sender and the links count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlowCounters {
+    /// Datagrams sent by the data sender, those of handshake and close included.
+    pub packets_sent: u64,
+    /// Their bytes.
+    pub bytes_sent: u64,
+    /// Packets that it declared lost, path MTU probes among them.
+    pub packets_lost: u64,
+    /// Their bytes.
+    pub bytes_lost: u64,
+    /// Packets declared lost that were acknowledged later.
+    pub spurious_losses: u64,
+    /// ACK frames that reached it.
+    pub acks_received: u64,
+    /// Datagrams that the queue towards the data receiver dropped.
+    pub dropped: u64,
+    /// Datagrams that the queue towards the data sender dropped.
+    pub dropped_back: u64,
+}
+
+impl FlowCounters {
+    pub(super) fn on_sent(&mut self, bytes: u64) {
+        self.packets_sent += 1;
+        self.bytes_sent += bytes;
+    }
+}
+
+/// How the main flow of a run fared. Sizes are UDP payload bytes, times are microseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// When the client's connection was closed: the completion time of the tables. It is a point of the virtual
+    /// clock, so that a late start counts. The end of the run if that came first.
+    pub completion_us: u64,
+    /// When the request reached the server.
+    pub request_us: u64,
+    /// When the client had all data.
+    pub last_byte_us: u64,
+    /// Datagrams sent by the server, those of handshake and close included, each as often as it was sent.
+    pub packets_sent: u64,
+    /// Their bytes.
+    pub bytes_sent: u64,
+    /// Packets that the server declared lost, path MTU probes among them.
+    pub packets_lost: u64,
+    /// Their bytes.
+    pub bytes_lost: u64,
+    /// Packets declared lost that were acknowledged later.
+    pub spurious_losses: u64,
+    /// Datagrams that the queue towards the client dropped.
+    pub dropped: u64,
+    /// ACK frames that reached the server.
+    pub acks_received: u64,
+    /// Datagrams handed to both links, by all flows.
+    pub events: u64,
+}
