@@ -17,8 +17,8 @@
 //! # For algorithms
 //!
 //! What loss-based algorithms share: slow start as a part of its own ([`SlowStart`], with [`StandardSlowStart`] and
-//! [`HyStartPlusPlus`]), rounds of sends ([`SendRound`]), and the judgement whether the window was used
-//! ([`Utilisation`]).
+//! [`HyStartPlusPlus`]), rounds of sends ([`SendRound`]), recovery periods ([`RecoveryPeriod`]), and the judgement whether the
+//! window was used ([`Utilisation`]).
 //!
 //! # Features
 //!
@@ -73,6 +73,7 @@ mod pacer;
 mod path;
 mod persistent_congestion;
 mod rate;
+mod recovery_period;
 mod rtt;
 mod setup;
 mod slow_start;
@@ -94,6 +95,7 @@ pub use path::{
 };
 pub use persistent_congestion::PersistentCongestion;
 pub use rate::Rate;
+pub use recovery_period::RecoveryPeriod;
 pub use rtt::{GRANULARITY, INITIAL_RTT, RttEstimator};
 pub use setup::Setup;
 pub use slow_start::{
