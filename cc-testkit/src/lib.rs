@@ -34,6 +34,7 @@
 //!   RTT and delivery-rate samples) and makes the calls of a frame in the order of the contract; the second leaves that to
 //!   [`cc_core::Path`]. Both record a [`Trace`]; a failure prints it up to the failing step.
 //! - [`invariants`]: U1 to U10, with what each holds for.
+//! - [`Watched`]: the invariants around a controller in any other stack, simulator or fuzz target.
 //! - [`cases`]: the 68 cases. [`table`]: all of it on all controllers, printed.
 //! - [`strategies`]: plausible and absurd scripts for proptest.
 //!
@@ -83,6 +84,7 @@ mod stack;
 pub mod strategies;
 mod subject;
 pub mod table;
+mod watched;
 
 pub use candidate::Candidate;
 pub use invariants::Checks;
@@ -92,3 +94,4 @@ pub use script::{
     Send, SendKind, Settings, Statement, Tags, When,
 };
 pub use subject::{Family, Subject};
+pub use watched::{Record, Violation, Watched};

@@ -7,7 +7,7 @@ use cc_core::{
     Rate, ResumeHint, RttEvent, SendLimit, SentPacket, Setup, Snapshot, SpuriousLoss,
 };
 use cc_cubic::Cubic;
-use cc_testkit::{Candidate, Options, Subject, Verdict, cases};
+use cc_testkit::{Candidate, Checks, Options, Record, Subject, Verdict, Watched, cases, run_on_path};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Fault {
@@ -162,4 +162,53 @@ fn every_broken_rule_is_noticed() {
         println!("{fault:?}: {caught:?}");
         assert!(caught.is_some(), "{fault:?} went unnoticed");
     }
+}
+
+/// What the calls alone show of some invariants, in a stack that checks nothing.
+fn seen_by_watching(fault: Fault, checks: Checks) -> Option<String> {
+    let (subject, record) = (broken(fault), Record::default());
+    let kept = record.clone();
+    let watched = Subject::loss_based("cubic", move |setup| {
+        Watched::new(subject.make(setup), &subject).with_checks(checks).recording_in(&kept)
+    });
+    let options =
+        Options { expectations: false, checks: Checks::NONE, any_subject: true, ..Options::default() };
+    for case in cases::all() {
+        for script in case.scripts().expect("the scripts are right") {
+            let _verdict = run_on_path(&script, &watched, &options, false);
+            if let Some(violation) = record.violation() {
+                return Some(violation.message.clone());
+            }
+        }
+    }
+    None
+}
+
+#[test]
+fn a_watched_controller_is_caught_at_the_rule_that_it_breaks() {
+    let none = Checks::NONE;
+    let bounds = Checks { bounds: true, ..none };
+    let once = Checks { once: true, ..none };
+    for (fault, checks, rule) in [
+        (Fault::PacesAtZero, Checks { outputs: true, ..none }, "U2: the pacing rate is zero"),
+        (Fault::LosesItsFloor, bounds, "U1: cwnd"),
+        (Fault::HasNoCeiling, bounds, "U1: cwnd"),
+        // Its window grows with the number of losses, in the call that tells of them.
+        (Fault::GrowsOnLoss, Checks { growth: true, ..none }, "U4: cwnd grew"),
+        (Fault::GrowsOnLoss, Checks { signals: true, ..none }, "U6: Loss raised"),
+        (Fault::CutsForEveryLoss, once, "U5: a second decrease"),
+        (Fault::CutsForEveryMark, once, "U5: a second decrease"),
+    ] {
+        let seen = seen_by_watching(fault, checks);
+        assert!(seen.as_ref().is_some_and(|message| message.starts_with(rule)), "{fault:?}: {seen:?}");
+        assert_eq!(seen_by_watching(fault, none), None);
+    }
+}
+
+#[test]
+#[should_panic(expected = "U2: the pacing rate is zero\n  in call 1, on_mtu_update at 0 ns")]
+fn a_watched_controller_panics_at_the_first_violation() {
+    let subject = broken(Fault::PacesAtZero);
+    let watched = Watched::new(subject.make(&Setup::default()), &subject);
+    let _path: cc_core::Path<_, 16> = cc_core::Path::new(watched, cc_core::PathConfig::default());
 }

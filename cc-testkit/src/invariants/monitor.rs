@@ -4,7 +4,7 @@ use super::Checks;
 use crate::run::Outputs;
 use crate::stack::{Outcome, Part};
 use crate::subject::{Family, Subject};
-use cc_core::{CongestionController, MtuChange, PathChange, Rate};
+use cc_core::{MtuChange, PathChange, Rate};
 
 /// Largest send quantum, bytes (U2).
 const MAX_QUANTUM: u64 = 65_536;
@@ -16,6 +16,8 @@ pub(crate) enum Cause {
     Quiet,
     /// Acks, losses, marks.
     Frame,
+    /// The RTT sample of a frame that acked something.
+    Measured,
     Mtu(MtuChange),
     Path(PathChange),
     Resume,
@@ -50,7 +52,7 @@ pub(crate) struct Monitor {
 }
 
 impl Monitor {
-    pub(crate) fn new<C: CongestionController + Clone>(subject: &Subject<C>, checks: Checks) -> Self {
+    pub(crate) fn new<C>(subject: &Subject<C>, checks: Checks) -> Self {
         Self {
             family: subject.family,
             checks,
@@ -59,6 +61,11 @@ impl Monitor {
             last: None,
             reductions: 0,
         }
+    }
+
+    pub(crate) const fn with_checks(mut self, checks: Checks) -> Self {
+        self.checks = checks;
+        self
     }
 
     pub(crate) const fn family(&self) -> Family {
@@ -116,14 +123,15 @@ impl Monitor {
             Cause::Mtu(change) => {
                 change == MtuChange::Handshake || after.cwnd <= observed.mss.saturating_mul(2)
             }
-            Cause::Path(_) | Cause::Resume | Cause::Undo => true,
+            Cause::Path(_) | Cause::Resume | Cause::Undo | Cause::Measured => true,
             Cause::Quiet | Cause::Frame => !acked_nothing,
         };
         if after.cwnd > before.cwnd && !may_grow {
             return Err(format!("U4: cwnd grew from {} to {} without an ack", before.cwnd, after.cwnd));
         }
         let has_signal = outcome.lost > 0 || outcome.marks > 0 || outcome.persistent;
-        let may_shrink = has_signal || !matches!(observed.cause, Cause::Quiet | Cause::Frame);
+        let may_shrink =
+            has_signal || !matches!(observed.cause, Cause::Quiet | Cause::Frame | Cause::Measured);
         if self.family == Family::LossBased && after.cwnd < before.cwnd && !may_shrink {
             return Err(format!("U4: cwnd fell from {} to {} without a signal", before.cwnd, after.cwnd));
         }
