@@ -52,3 +52,6 @@ impl Algorithm {
 
 /// Any controller, behind one type: what a stack that chooses its algorithm at run time would use.
 pub type AnyController = Box<dyn CongestionController>;
+
+/// Makes the controller of a flow from its algorithm and the parameters of its endpoints.
+pub type MakeController<'a> = &'a (dyn Fn(Algorithm, &Endpoint) -> AnyController + Sync);

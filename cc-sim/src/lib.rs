@@ -15,10 +15,10 @@ pub mod stats;
 pub mod text;
 pub mod trace;
 
-pub use algorithm::{Algorithm, AnyController};
+pub use algorithm::{Algorithm, AnyController, MakeController};
 pub use engine::{
     FlowCounters, FlowOutcome, Observer, Outcome, RunOutcome, Sample, SampleKind, SimulationError, simulate,
-    simulate_flows,
+    simulate_flows, simulate_with,
 };
 pub use scenario::Scenario;
 

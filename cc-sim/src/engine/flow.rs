@@ -3,8 +3,8 @@
 use super::client::Client;
 use super::outcome::{FlowCounters, FlowOutcome};
 use super::server::Server;
-use crate::Algorithm;
 use crate::scenario::{Direction, Scenario, Transfer};
+use crate::{Algorithm, MakeController};
 
 #[derive(Debug)]
 pub(super) struct Flow {
@@ -20,9 +20,14 @@ pub(super) struct Flow {
 
 impl Flow {
     /// The main flow of `scenario`.
-    pub(super) fn main(scenario: &Scenario, algorithm: Algorithm, seed: u64) -> Self {
+    pub(super) fn main(
+        scenario: &Scenario,
+        algorithm: Algorithm,
+        make: MakeController<'_>,
+        seed: u64,
+    ) -> Self {
         let (endpoint, transfer) = (&scenario.endpoint, scenario.transfer);
-        let server = Server::new(endpoint, algorithm, &transfer, scenario.resume, seed);
+        let server = Server::new(endpoint, &|| make(algorithm, endpoint), &transfer, scenario.resume, seed);
         Self::new(scenario, server, algorithm, transfer, Direction::Forward)
     }
 
@@ -31,10 +36,12 @@ impl Flow {
         scenario: &Scenario,
         flow: &crate::scenario::Flow,
         main: Algorithm,
+        make: MakeController<'_>,
         seed: u64,
     ) -> Self {
         let (algorithm, transfer) = (flow.algorithm.with(main), flow.transfer);
-        let server = Server::new(&scenario.endpoint, algorithm, &transfer, None, seed);
+        let server =
+            Server::new(&scenario.endpoint, &|| make(algorithm, &scenario.endpoint), &transfer, None, seed);
         Self::new(scenario, server, algorithm, transfer, flow.direction)
     }
 

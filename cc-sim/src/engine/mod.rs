@@ -25,7 +25,7 @@ mod server;
 
 pub use outcome::{FlowCounters, FlowOutcome, Outcome, RunOutcome};
 
-use crate::algorithm::Algorithm;
+use crate::algorithm::{Algorithm, MakeController};
 use crate::scenario::{Scenario, time_limit_range};
 use crate::text::Millis;
 use cc_core::{PathRtt, Snapshot};
@@ -60,7 +60,23 @@ pub fn simulate_flows(
     seed: u64,
     observer: &mut dyn Observer,
 ) -> Result<RunOutcome, SimulationError> {
-    Simulation::new(scenario, algorithm, seed).run(observer)
+    simulate_with(scenario, algorithm, &Algorithm::controller, seed, observer)
+}
+
+/// As [`simulate_flows`], with controllers of one's own: `make` is given each flow's algorithm and the parameters of its
+/// endpoints. For wrappers such as the conformance kit's `Watched`, and for algorithms that are not in the list.
+///
+/// # Errors
+///
+/// Those of [`simulate`].
+pub fn simulate_with(
+    scenario: &Scenario,
+    algorithm: Algorithm,
+    make: MakeController<'_>,
+    seed: u64,
+    observer: &mut dyn Observer,
+) -> Result<RunOutcome, SimulationError> {
+    Simulation::new(scenario, algorithm, make, seed).run(observer)
 }
 
 /// Sees what happens at the senders. Unit, `()`, looks away.

@@ -6,8 +6,8 @@ use super::packet::{AckStore, Content, Packet};
 use super::rng::SplitMix64;
 use super::schedule::Schedule;
 use super::{Observer, Outcome, RunOutcome, Sample, SampleKind, SimulationError, server};
-use crate::Algorithm;
 use crate::scenario::{Direction, RunEnd, Scenario};
+use crate::{Algorithm, MakeController};
 use cc_core::CongestionController;
 
 /// What can act. The index of a part in the schedule is its place in the order that decides ties.
@@ -43,14 +43,19 @@ pub(super) struct Simulation<'a> {
 }
 
 impl<'a> Simulation<'a> {
-    pub(super) fn new(scenario: &'a Scenario, algorithm: Algorithm, seed: u64) -> Self {
+    pub(super) fn new(
+        scenario: &'a Scenario,
+        algorithm: Algorithm,
+        make: MakeController<'_>,
+        seed: u64,
+    ) -> Self {
         let mut seeds = SplitMix64::new(seed);
         let first = &scenario.link.states[0];
         let down = Link::new(first, Direction::Forward, seeds.next_u64());
         let up = Link::new(first, Direction::Reverse, seeds.next_u64());
-        let mut flows = vec![Flow::main(scenario, algorithm, seeds.next_u64())];
+        let mut flows = vec![Flow::main(scenario, algorithm, make, seeds.next_u64())];
         let others = scenario.flows.iter();
-        flows.extend(others.map(|flow| Flow::other(scenario, flow, algorithm, seeds.next_u64())));
+        flows.extend(others.map(|flow| Flow::other(scenario, flow, algorithm, make, seeds.next_u64())));
         let parts = parts(&flows);
         let mut endpoints = vec![(0, 0); flows.len()];
         for (place, part) in parts.iter().enumerate() {

@@ -13,8 +13,8 @@ use super::packet::{AckFrame, AckFrequency, Content, Limits, Packet, size};
 use super::ranges::Ranges;
 use super::rng::SplitMix64;
 use super::{FlowCounters, SampleKind};
+use crate::AnyController;
 use crate::scenario::{Endpoint, Resume, Transfer};
-use crate::{Algorithm, AnyController};
 use cc_core::{Duration, FrameEnd, Instant, LossCause, PacketSpace, Path, PathConfig, ResumeHint};
 use std::collections::VecDeque;
 use std::thread::Builder;
@@ -146,7 +146,7 @@ impl ReturnRate {
 impl Server {
     pub(super) fn new(
         config: &Endpoint,
-        algorithm: Algorithm,
+        make: &(dyn Fn() -> AnyController + Sync),
         transfer: &Transfer,
         resume: Option<Resume>,
         seed: u64,
@@ -161,7 +161,7 @@ impl Server {
         let next_hole = 3 + rng.below(256);
         Self {
             config: *config,
-            path: boxed_path(algorithm, config, path_config),
+            path: boxed_path(make, path_config),
             resume,
             handshake: Handshake {
                 started: false,
@@ -353,10 +353,10 @@ impl Server {
 /// A path on the heap. It is 2 MiB large and built by value; a build without optimisation puts it together on the stack
 /// first, more than a test thread has. So a thread with a large stack builds it, or, if the system refuses one, the
 /// caller's.
-fn boxed_path(algorithm: Algorithm, endpoint: &Endpoint, config: PathConfig) -> Box<SimPath> {
+fn boxed_path(make: &(dyn Fn() -> AnyController + Sync), config: PathConfig) -> Box<SimPath> {
     const STACK_BYTES: usize = 16 << 20;
     std::thread::scope(|scope| {
-        let build = || build_path(algorithm, endpoint, config);
+        let build = || build_path(make(), config);
         match Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, build) {
             Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
             Err(_) => build(),
@@ -366,8 +366,8 @@ fn boxed_path(algorithm: Algorithm, endpoint: &Endpoint, config: PathConfig) -> 
 
 // Not in the frame of its caller, which would then need the stack whether it calls or not.
 #[inline(never)]
-fn build_path(algorithm: Algorithm, endpoint: &Endpoint, config: PathConfig) -> Box<SimPath> {
-    Box::write(Box::new_uninit(), Path::new(algorithm.controller(endpoint), config))
+fn build_path(controller: AnyController, config: PathConfig) -> Box<SimPath> {
+    Box::write(Box::new_uninit(), Path::new(controller, config))
 }
 
 pub(super) fn instant(us: u64) -> Instant {

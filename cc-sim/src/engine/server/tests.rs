@@ -32,7 +32,7 @@ impl Bench {
         };
         let transfer = Transfer { bytes: 10_000_000, start_us: 0 };
         let mut bench = Self {
-            server: Server::new(config, Algorithm::Cubic, &transfer, None, 1),
+            server: Server::new(config, &|| Algorithm::Cubic.controller(config), &transfer, None, 1),
             down: Link::new(&link, Direction::Forward, 0),
             counters: FlowCounters::default(),
         };
@@ -228,7 +228,8 @@ fn packet_numbers_are_skipped_after_ever_longer_stretches() {
     for seed in 0..50 {
         let config = Endpoint { pacing: false, ..Endpoint::default() };
         let transfer = Transfer { bytes: 10_000_000, start_us: 0 };
-        let mut server = Server::new(&config, Algorithm::Cubic, &transfer, None, seed);
+        let mut server =
+            Server::new(&config, &|| Algorithm::Cubic.controller(&config), &transfer, None, seed);
         server.handshake.ready = true;
         for _ in 0..5_000 {
             server.record(0, 1_252, 0, 0);
