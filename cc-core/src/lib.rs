@@ -18,7 +18,7 @@
 //!
 //! What loss-based algorithms share: slow start as a part of its own ([`SlowStart`], with [`StandardSlowStart`] and
 //! [`HyStartPlusPlus`]), rounds of sends ([`SendRound`]), recovery periods ([`RecoveryPeriod`]), and the judgement whether the
-//! window was used ([`Utilisation`]).
+//! window was used ([`Utilisation`]). For delay-based ones there is the queueing delay of the forward path ([`OneWayDelay`]).
 //!
 //! # Features
 //!
@@ -69,6 +69,7 @@ mod boxed;
 mod controller;
 mod delivery_rate;
 mod event;
+mod one_way_delay;
 mod pacer;
 mod path;
 mod persistent_congestion;
@@ -88,6 +89,7 @@ pub use event::{
     LostPacket, MAX_DATAGRAM_SIZE, MtuChange, PacketSnapshot, PacketSpace, PathChange, PathRtt, PathState,
     RateSample, ResumeHint, RttEvent, SamplingRule, SendLimit, SentPacket, SpuriousLoss,
 };
+pub use one_way_delay::{DelaySource, OneWayDelay};
 pub use pacer::Pacer;
 pub use path::{
     EcnCounts, FrameEnd, FrameReport, LossDetection, OutgoingPacket, Outstanding, Path, PathConfig, RingFull,
