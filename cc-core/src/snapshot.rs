@@ -1,6 +1,6 @@
 //! What a controller shows to logs.
 
-use crate::{Duration, Rate};
+use crate::{DelaySource, Duration, Rate};
 
 /// A controller's state as a log line or a qlog event wants it: plain data, taken at any time.
 ///
@@ -22,6 +22,10 @@ pub struct Snapshot {
     pub bandwidth: Option<Rate>,
     /// The RTT that the window is computed from (`nominal_max_rtt`, `min_rtt`).
     pub model_rtt: Option<Duration>,
+    /// Queueing delay as the algorithm last estimated it.
+    pub queueing_delay: Option<Duration>,
+    /// Where that estimate comes from.
+    pub delay_source: Option<DelaySource>,
     /// Congestion events so far (reductions, however caused); wraps never, saturates.
     pub congestion_events: u64,
 }
