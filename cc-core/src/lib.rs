@@ -17,8 +17,8 @@
 //! # For algorithms
 //!
 //! What loss-based algorithms share: slow start as a part of its own ([`SlowStart`], with [`StandardSlowStart`] and
-//! [`HyStartPlusPlus`]), rounds of sends ([`SendRound`]), recovery periods ([`RecoveryPeriod`]), and the judgement whether the
-//! window was used ([`Utilisation`]). For delay-based ones there is the queueing delay of the forward path ([`OneWayDelay`]).
+//! [`HyStartPlusPlus`]), rounds of sends ([`SendRound`]), recovery periods ([`RecoveryPeriod`]), Reno's increase
+//! ([`AdditiveIncrease`]), and the judgement whether the window was used ([`Utilisation`]). For delay-based ones there is the queueing delay of the forward path ([`OneWayDelay`]).
 //!
 //! # Features
 //!
@@ -64,6 +64,7 @@
 // `no-std-compat` gives `std`'s paths in both modes, so that one set of `use` lines serves both.
 extern crate no_std_compat as std;
 
+mod additive_increase;
 #[cfg(feature = "alloc")]
 mod boxed;
 mod controller;
@@ -82,6 +83,7 @@ mod snapshot;
 mod time;
 mod utilisation;
 
+pub use additive_increase::AdditiveIncrease;
 pub use controller::CongestionController;
 pub use delivery_rate::DeliveryRate;
 pub use event::{
