@@ -2,7 +2,7 @@
 
 use crate::{Instant, PathState, SendMark, SentPacket};
 
-/// What was sent before the last reduction, and before the network path changed.
+/// The recovery period of one path: what was sent before the last reduction, or before the network path changed.
 ///
 /// Losses and marks of packets that it [covers](Self::covers) cause no further reduction, and their acks no growth: so
 /// there is one reduction for each round trip, whatever the order of a stack's calls. Membership is by
@@ -11,38 +11,64 @@ use crate::{Instant, PathState, SendMark, SentPacket};
 /// It also keeps the permission for the one packet that may be sent beyond the window on entering recovery. RFC 9002
 /// section 7.3.2 has it sent *prior to* the reduction, so it belongs to the period: its loss, likely with a full queue, is no
 /// new signal, and its ack does not end the recovery.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RecoveryPeriod {
-    /// The last reduction on this network path.
-    reduced: Option<SendMark>,
-    /// When the network path changed.
-    path_began: Option<SendMark>,
+    /// Of the last reduction or change of path, later by the packet that was sent beyond the window.
+    mark: SendMark,
+    cause: Cause,
+    /// Whether no packet sent after the reduction was acked yet.
+    is_running: bool,
     /// Whether one packet may be sent beyond the window.
     may_send_beyond: bool,
+}
+
+/// What the mark stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Cause {
+    /// Nothing yet.
+    Nothing,
+    Congestion,
+    PersistentCongestion,
+    NewPath,
 }
 
 impl RecoveryPeriod {
     /// Before any reduction: nothing is covered, whatever the time of construction.
     #[must_use]
-    pub const fn new() -> Self {
-        Self { reduced: None, path_began: None, may_send_beyond: false }
+    pub fn new() -> Self {
+        Self {
+            mark: SendMark::new(&PathState::default()),
+            cause: Cause::Nothing,
+            is_running: false,
+            may_send_beyond: false,
+        }
     }
 
-    /// The window is reduced now.
-    pub const fn begin(&mut self, path: &PathState) {
-        self.reduced = Some(SendMark::new(path));
-        self.may_send_beyond = true;
+    /// The window is reduced now: a period begins.
+    pub fn begin(&mut self, path: &PathState) {
+        *self = Self {
+            mark: SendMark::new(path),
+            cause: Cause::Congestion,
+            is_running: true,
+            may_send_beyond: true,
+        };
     }
 
-    /// The window is reduced now, without anything lost that one more packet could help to repair.
-    pub const fn begin_quietly(&mut self, path: &PathState) {
-        self.reduced = Some(SendMark::new(path));
-        self.may_send_beyond = false;
+    /// The window collapsed for persistent congestion. Slow start follows (RFC 9002 section 7.6.2); what the period covers
+    /// stays covered.
+    pub fn collapse(&mut self) {
+        self.cause = Cause::PersistentCongestion;
+        self.is_running = false;
+    }
+
+    /// A packet that is not covered was acked: the period is over (RFC 9002 section 7.3.2).
+    pub fn end(&mut self) {
+        self.is_running = false;
     }
 
     /// A new network path is in use: nothing sent before counts for it (RFC 9000 section 9.4).
-    pub const fn on_new_path(&mut self, path: &PathState) {
-        *self = Self { reduced: None, path_began: Some(SendMark::new(path)), may_send_beyond: false };
+    pub fn on_new_path(&mut self, path: &PathState) {
+        *self = Self { mark: SendMark::new(path), cause: Cause::NewPath, ..Self::new() };
     }
 
     /// A packet was sent, the window being `cwnd` bytes; `path` is the state after it. The first one in flight after the
@@ -51,31 +77,44 @@ impl RecoveryPeriod {
         if !packet.in_flight || !std::mem::replace(&mut self.may_send_beyond, false) {
             return;
         }
-        let Some(mark) = self.reduced else { return };
+        let mark = self.mark;
         let is_first = !mark.has_number() || packet.number == mark.number();
         if path.bytes_in_flight > cwnd && is_first {
             let next_number = if mark.has_number() { packet.number.saturating_add(1) } else { 0 };
             let now = mark.at().max(packet.sent_at);
-            self.reduced = Some(SendMark::new(&PathState { now, next_number, ..*path }));
+            self.mark = SendMark::new(&PathState { now, next_number, ..*path });
         }
     }
 
     /// An ACK came. Acks clock out packets by then: one later than the reduction ends the permission, which would
     /// otherwise stay for a round trip where sends are not reported.
     pub fn on_ack(&mut self, now: Instant) {
-        self.may_send_beyond &= self.reduced.is_some_and(|mark| now <= mark.at());
+        self.may_send_beyond &= now <= self.mark.at();
     }
 
     /// Whether the packet was sent before the last reduction, or on another network path.
     #[must_use]
     pub fn covers(&self, number: Option<u64>, sent_at: Instant) -> bool {
-        self.reduced.is_some_and(|mark| mark.covers(number, sent_at)) || self.is_elsewhere(number, sent_at)
+        self.cause != Cause::Nothing && self.mark.covers(number, sent_at)
     }
 
-    /// Whether the packet was sent on another network path.
+    /// Whether the packet is known to have been sent on another network path. After the first reduction on the new
+    /// path that is known no longer: such a packet is only [covered](Self::covers) then.
     #[must_use]
     pub fn is_elsewhere(&self, number: Option<u64>, sent_at: Instant) -> bool {
-        self.path_began.is_some_and(|mark| mark.covers(number, sent_at))
+        self.cause == Cause::NewPath && self.mark.covers(number, sent_at)
+    }
+
+    /// Whether recovery is going on: from a reduction until a packet sent after it is acked (RFC 9002 section 7.3.2).
+    #[must_use]
+    pub const fn is_running(&self) -> bool {
+        self.is_running
+    }
+
+    /// Whether the last reduction was one for persistent congestion: another for the same packets would be no news.
+    #[must_use]
+    pub fn is_collapse(&self) -> bool {
+        self.cause == Cause::PersistentCongestion
     }
 
     /// Whether one packet may be sent beyond the window (RFC 9002 section 7.3.2).
@@ -83,11 +122,12 @@ impl RecoveryPeriod {
     pub const fn may_send_beyond_cwnd(&self) -> bool {
         self.may_send_beyond
     }
+}
 
-    /// The last reduction on this network path; later than it by the packet that was sent beyond the window.
-    #[must_use]
-    pub const fn last_reduction(&self) -> Option<SendMark> {
-        self.reduced
+impl Default for RecoveryPeriod {
+    /// Before any reduction.
+    fn default() -> Self {
+        Self::new()
     }
 }
 
@@ -166,12 +206,18 @@ mod tests {
     }
 
     #[test]
-    fn a_quiet_reduction_allows_no_packet_beyond_the_window() {
+    fn a_period_runs_until_it_is_ended_and_a_collapse_ends_it() {
         let mut period = RecoveryPeriod::new();
-        period.begin(&path(100, 10, 12_000));
-        period.begin_quietly(&path(300, 20, 12_000));
-        assert!(!period.may_send_beyond_cwnd());
-        assert!(period.covers(Some(19), at(301)));
+        assert!(!period.is_running() && !period.is_collapse());
+        period.begin(&path(100, 10, 0));
+        assert!(period.is_running());
+        period.end();
+        assert!(!period.is_running() && period.covers(Some(9), at(50)));
+        period.begin(&path(200, 20, 0));
+        period.collapse();
+        assert!(!period.is_running() && period.is_collapse() && period.covers(Some(19), at(150)));
+        period.begin(&path(300, 30, 0));
+        assert!(period.is_running() && !period.is_collapse());
     }
 
     #[test]
@@ -183,7 +229,6 @@ mod tests {
         assert!(!period.covers(Some(20), at(201)));
         assert!(!period.may_send_beyond_cwnd());
         period.begin(&path(300, 30, 0));
-        assert!(period.is_elsewhere(Some(19), at(199)) && !period.is_elsewhere(Some(20), at(201)));
-        assert!(period.covers(Some(20), at(201)));
+        assert!(period.covers(Some(19), at(199)) && period.covers(Some(20), at(201)));
     }
 }

@@ -1,7 +1,7 @@
 //! The controller: events to state, and all outputs from state in one place.
 
 use crate::config::{Config, Settings};
-use crate::window::{INFINITE, Phase, Window};
+use crate::window::{INFINITE, Window};
 use cc_core::{
     AckEvent, CongestionController, DiscardReason, Duration, EcnCodepoint, EcnEvent, LossEvent, MtuChange,
     PathChange, PathState, Rate, RecoveryPeriod, RttEvent, SentPacket, SlowStart, SlowStartStep, Snapshot,
@@ -25,12 +25,18 @@ pub struct Reno<S: SlowStart = StandardSlowStart> {
     slow_start: S,
     utilisation: Utilisation,
     period: RecoveryPeriod,
-    /// Whether the last reduction was one for persistent congestion.
-    collapsed: bool,
     /// Smoothed RTT of the newest ACK; zero before the first sample.
     smoothed_rtt: Duration,
     congestion_events: u32,
     outputs: Outputs,
+}
+
+/// The states of RFC 9002 section 7.3.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Phase {
+    SlowStart,
+    Recovery,
+    CongestionAvoidance,
 }
 
 /// What the stack reads.
@@ -60,7 +66,6 @@ impl<S: SlowStart> Reno<S> {
             slow_start,
             utilisation: Utilisation::new(settings.increase_rule, settings.initial_window()),
             period: RecoveryPeriod::new(),
-            collapsed: false,
             smoothed_rtt: Duration::ZERO,
             congestion_events: 0,
             outputs: Outputs::default(),
@@ -78,7 +83,7 @@ impl<S: SlowStart> Reno<S> {
     /// Whether a recovery period is running (RFC 9002 section 7.3.2).
     #[must_use]
     pub const fn in_recovery(&self) -> bool {
-        self.window.in_recovery
+        self.period.is_running()
     }
 
     /// Whether the window was used at the newest ACK (RFC 9002 section 7.8).
@@ -91,6 +96,16 @@ impl<S: SlowStart> Reno<S> {
     #[must_use]
     pub const fn slow_start(&self) -> &S {
         &self.slow_start
+    }
+
+    const fn phase(&self) -> Phase {
+        if self.period.is_running() {
+            Phase::Recovery
+        } else if self.window.cwnd < self.window.ssthresh {
+            Phase::SlowStart
+        } else {
+            Phase::CongestionAvoidance
+        }
     }
 
     /// All outputs, from the state.
@@ -144,11 +159,11 @@ impl<S: SlowStart> Reno<S> {
         }
         self.take_rtt(path);
         self.period.on_ack(path.now);
-        let slow_start = self.window.phase() == Phase::SlowStart;
+        let slow_start = self.phase() == Phase::SlowStart;
         let utilised = self.utilisation.on_ack(path, ack, self.outputs.cwnd, slow_start);
         if fresh > 0 {
             // RFC 9002 section 7.3.2: a packet sent during recovery is acked.
-            self.window.in_recovery = false;
+            self.period.end();
             self.grow(path, ack, if utilised { fresh } else { 0 });
         }
         self.update_outputs();
@@ -156,10 +171,10 @@ impl<S: SlowStart> Reno<S> {
 
     fn grow(&mut self, path: &PathState, ack: &AckEvent<'_>, bytes: u64) {
         let mut left = bytes;
-        if self.window.phase() == Phase::SlowStart {
+        if self.phase() == Phase::SlowStart {
             left = self.grow_in_slow_start(path, ack, bytes);
         }
-        if self.window.phase() == Phase::CongestionAvoidance {
+        if self.phase() == Phase::CongestionAvoidance {
             let limit = self.limit(WindowGrowth::Additive);
             self.window.avoid_congestion(left, self.settings.datagram(), limit);
         }
@@ -192,7 +207,6 @@ impl<S: SlowStart> Reno<S> {
     fn reduce(&mut self, path: &PathState) {
         self.window.reduce(&self.settings);
         self.period.begin(path);
-        self.collapsed = false;
         self.congestion_events = self.congestion_events.saturating_add(1);
         self.utilisation.on_reduction();
     }
@@ -227,10 +241,10 @@ impl<S: SlowStart> CongestionController for Reno<S> {
             self.reduce(path);
         }
         // RFC 9002 section 7.6.2, also for losses that an earlier reduction answered, but once for the same packets.
-        if loss.persistent_congestion && any_here && !self.collapsed {
+        if loss.persistent_congestion && any_here && !self.period.is_collapse() {
             self.window.collapse(&self.settings);
             self.utilisation.on_reduction();
-            self.collapsed = true;
+            self.period.collapse();
         }
         self.update_outputs();
     }
@@ -293,7 +307,6 @@ impl<S: SlowStart> CongestionController for Reno<S> {
         self.slow_start.reset();
         self.utilisation = Utilisation::new(self.settings.increase_rule, self.settings.initial_window());
         self.period.on_new_path(path);
-        self.collapsed = false;
         self.smoothed_rtt = Duration::ZERO;
         self.update_outputs();
     }
@@ -313,7 +326,7 @@ impl<S: SlowStart> CongestionController for Reno<S> {
     fn snapshot(&self) -> Snapshot {
         let startup = self.window.in_initial_slow_start();
         Snapshot {
-            phase: match self.window.phase() {
+            phase: match self.phase() {
                 Phase::SlowStart if startup => self.slow_start.phase(),
                 Phase::SlowStart => "slow_start",
                 Phase::Recovery => "recovery",
