@@ -10,6 +10,8 @@
 //! summary = "one line for people"
 //! time_limit_ms = 600_000       # optional, 1..=86400000: a run that lasts longer in virtual time is an error
 //! link_repeats = false          # optional: whether the first [[link]] follows the last one
+//! ends = "main"                 # optional: the run ends with the main flow; or "all" for all flows,
+//!                               # or duration_ms = 1..=time_limit_ms instead
 //!
 //! # One [[link]] for each state of the path, in order of time; at least one, at most 1000.
 //! [[link]]
@@ -31,7 +33,13 @@
 //! size_bytes = 7_000_000        # 1..=10^11
 //! start_ms = 0                  # optional, 0..=3600000, less than time_limit_ms
 //!
-//! [resume]                      # optional: what the sender remembers of an earlier connection (RFC 9959)
+//! [[flow]]                      # optional, at most 255: another flow over the same links
+//! algorithm = "main"            # optional: that of the main flow; or the name of one
+//! size_bytes = 10_000_000       # 1..=10^11
+//! start_ms = 500                # optional, 0..=3600000, less than time_limit_ms
+//! direction = "forward"         # optional: as the main flow; or "reverse"
+//!
+//! [resume]                      # optional: what the main flow remembers (RFC 9959)
 //! cwnd_bytes = 18_750_000       # 1200..=10^12
 //! rtt_ms = 600.123              # 0.001..=60000
 //!
@@ -60,21 +68,18 @@
 
 mod check;
 mod endpoint;
+mod flows;
 mod path;
 mod raw;
 
-use super::{Resume, RunEnd, Scenario, ScenarioError, Transfer};
+use super::{Scenario, ScenarioError};
 use crate::text::is_hidden;
-use check::{BYTES, Checker, DAY_US, MINUTE_US, MS, range_text};
-use raw::{RawResume, RawScenario};
+use check::{Checker, DAY_US, MS, range_text};
+use raw::RawScenario;
 use std::ops::RangeInclusive;
 
-// In units of the program: us, bytes.
+// In microseconds.
 const TIME_LIMIT_US: RangeInclusive<u64> = 1_000..=DAY_US;
-const SIZE_BYTES: RangeInclusive<u64> = 1..=100_000_000_000;
-const START_US: RangeInclusive<u64> = 0..=3_600_000_000;
-const RESUME_CWND_BYTES: RangeInclusive<u64> = 1_200..=1_000_000_000_000;
-const RESUME_RTT_US: RangeInclusive<u64> = 1..=MINUTE_US;
 const MAX_NAME: usize = 64;
 const MAX_SUMMARY: usize = 200;
 /// Virtual time after which a run is given up if the file does not say.
@@ -145,30 +150,18 @@ impl Checker<'_> {
         }
         let time_limit_us =
             self.or("time_limit_ms", raw.time_limit_ms, MS, TIME_LIMIT_US, DEFAULT_TIME_LIMIT_US)?;
-        // Before the time limit.
-        let start_us = *START_US.start()..=*START_US.end().min(&(time_limit_us - 1));
-        let start_us = self.or("transfer.start_ms", raw.transfer.start_ms, MS, start_us, 0)?;
+        let transfer = &raw.transfer;
         let endpoint = self.endpoint(&raw.endpoint)?;
         Ok(Scenario {
             link: self.timeline(&raw.link, raw.link_repeats, &endpoint)?,
-            transfer: Transfer {
-                bytes: self.number("transfer.size_bytes", raw.transfer.size_bytes, BYTES, SIZE_BYTES)?,
-                start_us,
-            },
+            transfer: self.transfer("transfer", transfer.size_bytes, transfer.start_ms, time_limit_us)?,
+            flows: self.flows(&raw.flow, time_limit_us)?,
+            end: self.end(&raw, time_limit_us)?,
             resume: raw.resume.map(|resume| self.resume(&resume)).transpose()?,
-            flows: Vec::new(),
-            end: RunEnd::MainFlow,
             endpoint,
             time_limit_us,
             name: raw.name,
             summary: raw.summary,
-        })
-    }
-
-    fn resume(&self, raw: &RawResume) -> Result<Resume, ScenarioError> {
-        Ok(Resume {
-            cwnd_bytes: self.number("resume.cwnd_bytes", raw.cwnd_bytes, BYTES, RESUME_CWND_BYTES)?,
-            rtt_us: self.number("resume.rtt_ms", raw.rtt_ms, MS, RESUME_RTT_US)?,
         })
     }
 }

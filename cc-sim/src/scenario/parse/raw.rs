@@ -16,6 +16,10 @@ pub(super) struct RawScenario {
     pub(super) transfer: RawTransfer,
     pub(super) resume: Option<RawResume>,
     #[serde(default)]
+    pub(super) flow: Vec<RawFlow>,
+    pub(super) ends: Option<String>,
+    pub(super) duration_ms: Option<Number>,
+    #[serde(default)]
     pub(super) endpoint: RawEndpoint,
 }
 
@@ -38,6 +42,15 @@ pub(super) struct RawState {
 pub(super) struct RawTransfer {
     pub(super) size_bytes: Number,
     pub(super) start_ms: Option<Number>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawFlow {
+    pub(super) algorithm: Option<String>,
+    pub(super) size_bytes: Number,
+    pub(super) start_ms: Option<Number>,
+    pub(super) direction: Option<String>,
 }
 
 #[derive(Deserialize)]

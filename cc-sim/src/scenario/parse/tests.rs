@@ -1,5 +1,9 @@
 use super::parse;
-use crate::scenario::{Endpoint, Jitter, LinkState, QueueLimit, Resume, Scenario, builtin, builtin_names};
+use crate::Algorithm;
+use crate::scenario::{
+    Direction, Endpoint, Flow, FlowAlgorithm, Jitter, LinkState, QueueLimit, Resume, RunEnd, Scenario,
+    Transfer, builtin, builtin_names,
+};
 
 /// A file that is accepted; tests change one line of it.
 const GOOD: &str = r#"
@@ -31,6 +35,15 @@ rtt_ms = 600.123
 
 [endpoint]
 mtu_bytes = 1_440
+
+[[flow]]
+algorithm = "cubic"
+size_bytes = 3_000_000
+start_ms = 500
+direction = "reverse"
+
+[[flow]]
+size_bytes = 4_000_000
 "#;
 
 fn good() -> Scenario {
@@ -81,6 +94,17 @@ fn units_are_converted_and_what_is_left_out_has_its_default() {
     assert_eq!(scenario.resume, Some(Resume { cwnd_bytes: 18_750_000, rtt_us: 600_123 }));
     assert_eq!(scenario.endpoint, Endpoint::default());
     assert_eq!(scenario.time_limit_us, 10_000_000);
+    let first = Flow {
+        algorithm: FlowAlgorithm::Fixed(Algorithm::Cubic),
+        transfer: Transfer { bytes: 3_000_000, start_us: 500_000 },
+        direction: Direction::Reverse,
+    };
+    let second = Flow {
+        algorithm: FlowAlgorithm::Main,
+        transfer: Transfer { bytes: 4_000_000, start_us: 0 },
+        direction: Direction::Forward,
+    };
+    assert_eq!((scenario.flows, scenario.end), (vec![first, second], RunEnd::MainFlow));
 }
 
 #[test]
@@ -202,6 +226,8 @@ fn numbers_out_of_range_are_refused_with_the_range() {
         ("size_bytes = 7_000_000", "size_bytes", "transfer.size_bytes", "1..=100000000000 bytes", "0"),
         ("size_bytes = 7_000_000", "size_bytes", "transfer.size_bytes", "1..=100000000000 bytes", "2.5"),
         ("start_ms = 1_000", "start_ms", "transfer.start_ms", "0..=9999.999 ms", "10_000"),
+        ("size_bytes = 3_000_000", "size_bytes", "flow[0].size_bytes", "1..=100000000000 bytes", "0"),
+        ("start_ms = 500", "start_ms", "flow[0].start_ms", "0..=9999.999 ms", "10_000"),
         ("cwnd_bytes = 18_750_000", "cwnd_bytes", "resume.cwnd_bytes", "1200..=1000000000000 bytes", "1_199"),
         ("rtt_ms = 600.123", "rtt_ms", "resume.rtt_ms", "0.001..=60000 ms", "0"),
     ] {
@@ -263,6 +289,41 @@ fn names_and_summaries_are_one_short_line() {
     for bad in ["a\\nb", "\\u001b[2J", "\\u202Ea", "\\u2028", "\\u200B", &"x".repeat(201)] {
         assert_refused("summary = \"a good one\"", &format!("summary = \"{bad}\""), "summary", "0..=200");
     }
+}
+
+#[test]
+fn words_of_a_flow_are_refused_with_those_that_there_are() {
+    let direction = "direction = \"reverse\"";
+    assert_refused(direction, "direction = \"up\"", "flow[0].direction", "`up` (allowed: forward, reverse)");
+    let algorithm = "algorithm = \"cubic\"";
+    for name in ["", "Cubic", "tahoe"] {
+        let other = format!("algorithm = \"{name}\"");
+        assert_refused(algorithm, &other, "flow[0].algorithm", "(allowed: main, c4, cubic");
+    }
+    let main = parse(&GOOD.replace(algorithm, "algorithm = \"main\""), "main.toml").unwrap();
+    assert_eq!(main.flows[0].algorithm, FlowAlgorithm::Main);
+    assert_eq!(main.flows[0].algorithm.with(Algorithm::C4), Algorithm::C4);
+    assert_refused(algorithm, "cc = \"cubic\"", "flow[0].cc", "`algorithm`");
+    let many = GOOD.to_owned() + &"[[flow]]\nsize_bytes = 1\n".repeat(254);
+    let error = parse(&many, "many.toml").unwrap_err().to_string();
+    assert_eq!(error, "many.toml: flow: 256 flows (allowed: 0..=255)");
+}
+
+#[test]
+fn a_run_ends_with_one_flow_or_all_or_at_a_time() {
+    let with = |line: &str| parse(&GOOD.replace("link_repeats = false", line), "x").unwrap().end;
+    assert_eq!(with("ends = \"main\""), RunEnd::MainFlow);
+    assert_eq!(with("ends = \"all\""), RunEnd::AllFlows);
+    assert_eq!(with("duration_ms = 2_000"), RunEnd::At(2_000_000));
+    let line = "link_repeats = false";
+    assert_refused(line, "ends = \"any\"", "ends", "`any` (allowed: main, all)");
+    assert_refused(line, "duration_ms = 10_001", "duration_ms", "1..=10000 ms");
+    assert_refused(
+        line,
+        "ends = \"all\"\nduration_ms = 5",
+        "ends",
+        "one of ends, duration_ms = 1..=10000 ms",
+    );
 }
 
 #[test]
