@@ -134,7 +134,7 @@ impl<'a> Lane<'a> {
 #[cfg(test)]
 mod tests {
     use super::{Limit, physical_limit};
-    use crate::scenario::{Jitter, LinkState, LinkTimeline, QueueLimit, Scenario, Transfer};
+    use crate::scenario::{LinkState, LinkTimeline, QueueLimit, Scenario, Transfer};
     use crate::scenario::{builtin, builtin_names};
     use crate::{Algorithm, simulate};
 
@@ -142,8 +142,7 @@ mod tests {
     const BYTE_A_MICROSECOND: u64 = 8_000_000;
 
     fn state(duration_us: Option<u64>, bps: u64, latency_us: u64) -> LinkState {
-        let (queue, jitter) = (QueueLimit::Unlimited, Jitter::None);
-        LinkState { duration_us, down_bps: bps, up_bps: bps, latency_us, queue, jitter }
+        LinkState { duration_us, ..LinkState::constant(bps, latency_us, QueueLimit::Unlimited) }
     }
 
     fn scenario(states: Vec<LinkState>, repeat: bool, bytes: u64) -> Scenario {

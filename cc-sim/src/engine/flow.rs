@@ -90,6 +90,15 @@ impl Flow {
         }
     }
 
+    /// Counts a datagram that got lost on the link in `direction`.
+    pub(super) fn note_lost(&mut self, direction: Direction) {
+        if direction == self.direction {
+            self.counters.lost_on_link += 1;
+        } else {
+            self.counters.lost_on_link_back += 1;
+        }
+    }
+
     pub(super) fn outcome(&self) -> FlowOutcome {
         FlowOutcome {
             algorithm: self.algorithm,

@@ -15,14 +15,31 @@ pub(super) struct Link {
     latency_us: u64,
     queue: QueueLimit,
     jitter: Jitter,
+    loss_ppm: u32,
     /// When the serialiser has sent all that was accepted so far.
     idle_at: u64,
-    /// Accepted packets and their arrival times, in order of submission.
-    in_transit: VecDeque<(u64, Packet)>,
+    /// Accepted packets in order of submission.
+    in_transit: VecDeque<Accepted>,
     /// Packets to submit again at a change of parameters; empty in between.
-    resubmit: VecDeque<(u64, Packet)>,
+    resubmit: VecDeque<Accepted>,
     rng: SplitMix64,
     submitted: u64,
+}
+
+/// A packet that the queue has taken.
+#[derive(Clone, Copy, Debug)]
+struct Accepted {
+    arrival: u64,
+    /// Whether it gets lost on the way. It takes its time on the link all the same.
+    lost: bool,
+    packet: Packet,
+}
+
+/// What becomes of a packet at its time of arrival.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Fate {
+    Arrived(Packet),
+    Lost(Packet),
 }
 
 /// Where an endpoint of one flow hands its datagrams to a link.
@@ -53,17 +70,29 @@ impl<'a> Port<'a> {
 
 impl Link {
     pub(super) fn new(state: &LinkState, direction: Direction, seed: u64) -> Self {
-        Self {
-            rate_bps: rate_of(state, direction),
-            latency_us: state.latency_us,
-            queue: state.queue,
-            jitter: state.jitter,
+        let mut link = Self {
+            rate_bps: 0,
+            latency_us: 0,
+            queue: QueueLimit::Unlimited,
+            jitter: Jitter::None,
+            loss_ppm: 0,
             idle_at: 0,
             in_transit: VecDeque::with_capacity(1_024),
             resubmit: VecDeque::new(),
             rng: SplitMix64::new(seed),
             submitted: 0,
-        }
+        };
+        link.set(state, direction);
+        link
+    }
+
+    fn set(&mut self, state: &LinkState, direction: Direction) {
+        (self.rate_bps, self.queue, self.loss_ppm) = match direction {
+            Direction::Forward => (state.down_bps, state.queue, state.loss_ppm),
+            Direction::Reverse => (state.up_bps, state.up_queue, state.up_loss_ppm),
+        };
+        self.latency_us = state.latency_us;
+        self.jitter = state.jitter;
     }
 
     /// Hands a packet to the link at time `now`; `false` if the queue drops it.
@@ -74,7 +103,7 @@ impl Link {
 
     fn enqueue(&mut self, now: u64, packet: Packet) -> bool {
         if self.rate_bps == 0 {
-            self.in_transit.push_back((NEVER, packet));
+            self.in_transit.push_back(Accepted { arrival: NEVER, lost: false, packet });
             return true;
         }
         let waiting = self.waiting_us(now);
@@ -83,7 +112,8 @@ impl Link {
         }
         self.idle_at = now + waiting + service_time_us(self.rate_bps, packet.bytes);
         let arrival = self.idle_at + self.latency_us + self.jitter_us();
-        self.in_transit.push_back((arrival, packet));
+        let lost = self.is_lost();
+        self.in_transit.push_back(Accepted { arrival, lost, packet });
         true
     }
 
@@ -105,12 +135,13 @@ impl Link {
 
     /// Arrival time of the next packet; it may lie in the past if an earlier packet held it back.
     pub(super) fn next_arrival(&self) -> Option<u64> {
-        self.in_transit.front().map(|&(arrival, _)| arrival).filter(|&arrival| arrival != NEVER)
+        self.in_transit.front().map(|accepted| accepted.arrival).filter(|&arrival| arrival != NEVER)
     }
 
     /// Takes the packet at the head.
-    pub(super) fn pop(&mut self) -> Option<Packet> {
-        self.in_transit.pop_front().map(|(_, packet)| packet)
+    pub(super) fn pop(&mut self) -> Option<Fate> {
+        let Accepted { lost, packet, .. } = self.in_transit.pop_front()?;
+        Some(if lost { Fate::Lost(packet) } else { Fate::Arrived(packet) })
     }
 
     /// Changes the parameters at time `now`. Packets in the air keep their arrival time; from the first one on that is
@@ -127,14 +158,11 @@ impl Link {
         mut on_drop: impl FnMut(Packet),
     ) {
         let in_air_until = now.saturating_add(self.latency_us);
-        let kept = self.in_transit.iter().take_while(|&&(arrival, _)| arrival <= in_air_until).count();
+        let kept = self.in_transit.iter().take_while(|accepted| accepted.arrival <= in_air_until).count();
         self.resubmit.extend(self.in_transit.drain(kept..));
-        self.rate_bps = rate_of(state, direction);
-        self.latency_us = state.latency_us;
-        self.queue = state.queue;
-        self.jitter = state.jitter;
+        self.set(state, direction);
         self.idle_at = now;
-        while let Some((_, packet)) = self.resubmit.pop_front() {
+        while let Some(Accepted { packet, .. }) = self.resubmit.pop_front() {
             if !self.enqueue(now, packet) {
                 on_drop(packet);
             }
@@ -146,18 +174,16 @@ impl Link {
         self.submitted
     }
 
+    fn is_lost(&mut self) -> bool {
+        // No draw without loss, so that jitter is the same with a state that has none as without such a field.
+        self.loss_ppm > 0 && self.rng.below(1_000_000) < u64::from(self.loss_ppm)
+    }
+
     fn jitter_us(&mut self) -> u64 {
         match self.jitter {
             Jitter::None => 0,
             Jitter::Gauss { mean_us } => gauss_us(&mut self.rng, mean_us),
         }
-    }
-}
-
-fn rate_of(state: &LinkState, direction: Direction) -> u64 {
-    match direction {
-        Direction::Forward => state.down_bps,
-        Direction::Reverse => state.up_bps,
     }
 }
 
@@ -182,13 +208,13 @@ fn gauss_us(rng: &mut SplitMix64, mean_us: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Link, gauss_us, service_time_us};
+    use super::{Fate, Link, gauss_us, service_time_us};
     use crate::engine::packet::{Content, Packet};
     use crate::engine::rng::SplitMix64;
     use crate::scenario::{Direction, Jitter, LinkState, QueueLimit};
 
     fn state(down_bps: u64, latency_us: u64, queue: QueueLimit) -> LinkState {
-        LinkState { duration_us: None, down_bps, up_bps: down_bps, latency_us, queue, jitter: Jitter::None }
+        LinkState::constant(down_bps, latency_us, queue)
     }
 
     fn packet(bytes: u64) -> Packet {
@@ -285,6 +311,42 @@ mod tests {
         let mut dropped = 0;
         link.change(5_000, &up, Direction::Reverse, |_| dropped += 1);
         assert_eq!((arrivals(&mut link), dropped), (vec![7_000, 8_000], 1));
+    }
+
+    #[test]
+    fn each_direction_has_its_queue_and_its_losses() {
+        let mut both = state(8_000_000, 0, QueueLimit::DelayUs(1_500));
+        both.up_queue = QueueLimit::DelayUs(2_500);
+        both.up_loss_ppm = 1_000_000;
+        let mut down = Link::new(&both, Direction::Forward, 0);
+        let mut up = Link::new(&both, Direction::Reverse, 0);
+        // A millisecond each: waits of 0, 1000, 2000, 3000 us.
+        let accepted = |link: &mut Link| (0..4).filter(|_| link.submit(0, packet(1_000))).count();
+        assert_eq!((accepted(&mut down), accepted(&mut up)), (2, 3));
+        assert!(matches!(down.pop(), Some(Fate::Arrived(_))));
+        // Lost, but not before its time: the next one comes a service time later.
+        assert_eq!(up.next_arrival(), Some(1_000));
+        assert!(matches!(up.pop(), Some(Fate::Lost(_))));
+        assert_eq!(up.next_arrival(), Some(2_000));
+    }
+
+    #[test]
+    fn as_many_packets_are_lost_as_stated_each_for_itself() {
+        let mut lossy = state(8_000_000, 0, QueueLimit::Unlimited);
+        lossy.loss_ppm = 20_000;
+        let mut link = Link::new(&lossy, Direction::Forward, 5);
+        let lost: Vec<bool> = (0..100_000)
+            .map(|_| {
+                link.submit(0, packet(1));
+                matches!(link.pop(), Some(Fate::Lost(_)))
+            })
+            .collect();
+        // Binomial: mean 2000, standard deviation sqrt(100 000 * 0.02 * 0.98) = 44.3.
+        let count = lost.iter().filter(|&&lost| lost).count();
+        assert!((1_823..=2_177).contains(&count), "{count}");
+        // After a loss the next is as likely as ever: mean 40, standard deviation sqrt(2000 * 0.02 * 0.98) = 6.3.
+        let pairs = lost.windows(2).filter(|pair| pair[0] && pair[1]).count();
+        assert!((15..=65).contains(&pairs), "{pairs}");
     }
 
     #[test]

@@ -54,6 +54,10 @@ pub struct FlowCounters {
     pub dropped: u64,
     /// Datagrams that the queue towards the data sender dropped.
     pub dropped_back: u64,
+    /// Datagrams that got lost at random on the way to the data receiver.
+    pub lost_on_link: u64,
+    /// Datagrams that got lost at random on the way to the data sender.
+    pub lost_on_link_back: u64,
 }
 
 impl FlowCounters {

@@ -1,7 +1,7 @@
 //! The event loop.
 
 use super::flow::Flow;
-use super::link::{Link, Port};
+use super::link::{Fate, Link, Port};
 use super::packet::{AckStore, Content, Packet};
 use super::rng::SplitMix64;
 use super::schedule::Schedule;
@@ -123,9 +123,16 @@ impl<'a> Simulation<'a> {
                 None
             }
             Part::Arrival(direction) => {
-                let packet = self.link_mut(direction).pop();
+                let fate = self.link_mut(direction).pop();
                 self.reschedule_link(direction);
-                self.deliver(direction, &packet?)
+                match fate? {
+                    Fate::Arrived(packet) => self.deliver(direction, &packet),
+                    Fate::Lost(packet) => {
+                        self.release(&packet);
+                        self.flows.get_mut(packet.flow as usize)?.note_lost(direction);
+                        None
+                    }
+                }
             }
             Part::Server(flow) => {
                 self.wake_server(flow);
@@ -157,6 +164,13 @@ impl<'a> Simulation<'a> {
         }
         self.reschedule_server(index);
         Some(index)
+    }
+
+    /// Gives back what is kept for a packet that will not arrive.
+    fn release(&mut self, packet: &Packet) {
+        if let Content::Ack { slot, .. } = packet.content {
+            self.acks.release(slot);
+        }
     }
 
     fn wake_server(&mut self, index: usize) {

@@ -20,10 +20,35 @@ pub struct LinkState {
     pub up_bps: u64,
     /// Propagation delay each way, in microseconds.
     pub latency_us: u64,
-    /// What the queue in front of the link holds.
+    /// What the queue of the direction from the data sender to the data receiver holds.
     pub queue: QueueLimit,
+    /// What the queue of the other direction holds.
+    pub up_queue: QueueLimit,
     /// Jitter added to the propagation delay. Packets are never reordered: a late one holds back later ones.
     pub jitter: Jitter,
+    /// Of the packets from the data sender to the data receiver, how many of a million are lost after they have been
+    /// serialised, each for itself.
+    pub loss_ppm: u32,
+    /// The same of the other direction: the ACKs of the main flow.
+    pub up_loss_ppm: u32,
+}
+
+impl LinkState {
+    /// A state that lasts for ever, the same both ways, without jitter and loss.
+    #[must_use]
+    pub fn constant(bps: u64, latency_us: u64, queue: QueueLimit) -> Self {
+        Self {
+            duration_us: None,
+            down_bps: bps,
+            up_bps: bps,
+            latency_us,
+            queue,
+            up_queue: queue,
+            jitter: Jitter::None,
+            loss_ppm: 0,
+            up_loss_ppm: 0,
+        }
+    }
 }
 
 /// When a packet that arrives at the queue is dropped (tail drop).

@@ -22,7 +22,11 @@
 //! latency_ms = 50               # 0..=60000, one way
 //! queue_ms = 80                 # 0.001..=60000; or queue_bytes = 1252..=10^12 (initial_mtu_bytes at least);
 //!                               # or queue_unlimited = true
+//! up_queue_ms = 100             # optional: another queue from the data receiver to the data sender, in the same three
+//!                               # ways (up_queue_bytes, up_queue_unlimited)
 //! jitter_ms = 2                 # optional, 0..=10000: mean of the Gaussian jitter
+//! loss_percent = 0.1            # optional, 0..=50: packets lost at random on the way to the data receiver
+//! up_loss_percent = 1           # optional, 0..=50: and on the way back, ACKs among them
 //!
 //! [[link]]
 //! rate_mbps = 10

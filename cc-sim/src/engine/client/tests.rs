@@ -1,7 +1,7 @@
 use super::Client;
-use crate::engine::link::{Link, Port};
+use crate::engine::link::{Fate, Link, Port};
 use crate::engine::packet::{AckFrequency, AckStore, Content, Data, Packet, size};
-use crate::scenario::{Direction, Endpoint, Jitter, LinkState, QueueLimit, Transfer};
+use crate::scenario::{Direction, Endpoint, LinkState, QueueLimit, Transfer};
 
 /// A client and what it needs to run.
 struct Bench {
@@ -12,14 +12,7 @@ struct Bench {
 
 impl Bench {
     fn new(config: &Endpoint) -> Self {
-        let link = LinkState {
-            duration_us: None,
-            down_bps: 1_000_000_000,
-            up_bps: 1_000_000_000,
-            latency_us: 0,
-            queue: QueueLimit::Unlimited,
-            jitter: Jitter::None,
-        };
+        let link = LinkState::constant(1_000_000_000, 0, QueueLimit::Unlimited);
         let transfer = Transfer { bytes: 10_000_000, start_us: 0 };
         Self {
             client: Client::new(config, &transfer),
@@ -55,7 +48,11 @@ impl Bench {
 
     /// What was sent since the last call.
     fn sent(&mut self) -> Vec<Packet> {
-        std::iter::from_fn(|| self.up.pop()).collect()
+        std::iter::from_fn(|| match self.up.pop()? {
+            Fate::Arrived(packet) => Some(packet),
+            Fate::Lost(packet) => panic!("{packet:?} on a link without loss"),
+        })
+        .collect()
     }
 
     /// The limits of the only packet sent since the last call.

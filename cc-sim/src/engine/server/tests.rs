@@ -3,7 +3,7 @@ use crate::Algorithm;
 use crate::engine::link::{Link, Port};
 use crate::engine::packet::{AckFrame, Content, Limits, Packet, size};
 use crate::engine::{FlowCounters, SampleKind};
-use crate::scenario::{Direction, Endpoint, Jitter, LinkState, QueueLimit, Transfer};
+use crate::scenario::{Direction, Endpoint, LinkState, QueueLimit, Transfer};
 use cc_core::CongestionController;
 
 /// A server with CUBIC and what it needs to run.
@@ -22,14 +22,7 @@ impl Bench {
     /// The client hello arrives at time 0, and the flight goes out: packet 0 with 222 bytes and, numbered 1, a path
     /// MTU probe.
     fn new(config: &Endpoint) -> Self {
-        let link = LinkState {
-            duration_us: None,
-            down_bps: 8_000_000,
-            up_bps: 8_000_000,
-            latency_us: 10_000,
-            queue: QueueLimit::Unlimited,
-            jitter: Jitter::None,
-        };
+        let link = LinkState::constant(8_000_000, 10_000, QueueLimit::Unlimited);
         let transfer = Transfer { bytes: 10_000_000, start_us: 0 };
         let mut bench = Self {
             server: Server::new(config, &|| Algorithm::Cubic.controller(config), &transfer, None, 1),

@@ -50,6 +50,8 @@ pub(super) struct Unit {
 
 pub(super) const MS: Unit = Unit { per_file_unit: 1_000, name: " ms" };
 pub(super) const MBPS: Unit = Unit { per_file_unit: 1_000_000, name: " Mbit/s" };
+/// In millionths.
+pub(super) const PERCENT: Unit = Unit { per_file_unit: 10_000, name: " %" };
 pub(super) const BYTES: Unit = Unit { per_file_unit: 1, name: " bytes" };
 pub(super) const COUNT: Unit = Unit { per_file_unit: 1, name: "" };
 

@@ -1,6 +1,6 @@
 //! The `[[link]]` tables.
 
-use super::check::{BYTES, Checker, DAY_US, MBPS, MINUTE_US, MS, range_text, scaled};
+use super::check::{BYTES, Checker, DAY_US, MBPS, MINUTE_US, MS, PERCENT, range_text, scaled};
 use super::raw::{Number, RawState};
 use crate::engine::packet::size;
 use crate::scenario::{Endpoint, Jitter, LinkState, LinkTimeline, QueueLimit, ScenarioError};
@@ -15,6 +15,8 @@ const QUEUE_US: RangeInclusive<u64> = 1..=MINUTE_US;
 const QUEUE_BYTES: RangeInclusive<u64> = size::CLIENT_HELLO..=1_000_000_000_000;
 const JITTER_US: RangeInclusive<u64> = 0..=10_000_000;
 const RATE_BPS: RangeInclusive<u64> = 1_000..=1_000_000_000_000;
+/// So that a run that is given time enough gets through.
+const LOSS_PPM: RangeInclusive<u64> = 0..=500_000;
 const MAX_STATES: usize = 1_000;
 
 impl Checker<'_> {
@@ -66,31 +68,53 @@ impl Checker<'_> {
         let down_bps = self.rate(&field("rate_mbps"), raw.rate_mbps, ends)?;
         let up_bps = raw.up_mbps.map(|value| self.rate(&field("up_mbps"), value, ends)).transpose()?;
         let jitter_us = self.or(&field("jitter_ms"), raw.jitter_ms, MS, JITTER_US, 0)?;
+        let limits = (raw.queue_ms, raw.queue_bytes, raw.queue_unlimited);
+        let queue = self.queue(&field("queue"), limits, endpoint)?;
+        let queue = queue.ok_or_else(|| self.not_one_queue(&field("queue")))?;
+        let up_limits = (raw.up_queue_ms, raw.up_queue_bytes, raw.up_queue_unlimited);
+        let loss = |name: &str, value| {
+            let ppm = self.or(&field(name), value, PERCENT, LOSS_PPM, 0)?;
+            Ok(u32::try_from(ppm).unwrap_or(u32::MAX))
+        };
         Ok(LinkState {
             duration_us,
             down_bps,
             up_bps: up_bps.unwrap_or(down_bps),
             latency_us: self.number(&field("latency_ms"), raw.latency_ms, MS, LATENCY_US)?,
-            queue: self.queue(i, raw, endpoint)?,
+            queue,
+            up_queue: self.queue(&field("up_queue"), up_limits, endpoint)?.unwrap_or(queue),
             jitter: if jitter_us == 0 { Jitter::None } else { Jitter::Gauss { mean_us: jitter_us } },
+            loss_ppm: loss("loss_percent", raw.loss_percent)?,
+            up_loss_ppm: loss("up_loss_percent", raw.up_loss_percent)?,
         })
     }
 
-    fn queue(&self, i: usize, raw: &RawState, endpoint: &Endpoint) -> Result<QueueLimit, ScenarioError> {
-        match (raw.queue_ms, raw.queue_bytes, raw.queue_unlimited) {
+    /// The one limit that is given of three fields called `{name}_ms` and so on; `None` if none is.
+    fn queue(
+        &self,
+        name: &str,
+        (ms, bytes, unlimited): (Option<Number>, Option<Number>, bool),
+        endpoint: &Endpoint,
+    ) -> Result<Option<QueueLimit>, ScenarioError> {
+        match (ms, bytes, unlimited) {
+            (None, None, false) => Ok(None),
             (Some(value), None, false) => {
-                self.number(&format!("link[{i}].queue_ms"), value, MS, QUEUE_US).map(QueueLimit::DelayUs)
+                let us = self.number(&format!("{name}_ms"), value, MS, QUEUE_US)?;
+                Ok(Some(QueueLimit::DelayUs(us)))
             }
-            (None, Some(value), false) => self
-                .number(&format!("link[{i}].queue_bytes"), value, BYTES, queue_bytes(endpoint))
-                .map(QueueLimit::Bytes),
-            (None, None, true) => Ok(QueueLimit::Unlimited),
-            _ => {
-                let problem =
-                    "not exactly one limit (allowed: one of queue_ms, queue_bytes, queue_unlimited = true)";
-                Err(self.error(&format!("link[{i}].queue_ms"), problem))
+            (None, Some(value), false) => {
+                let bytes = self.number(&format!("{name}_bytes"), value, BYTES, queue_bytes(endpoint))?;
+                Ok(Some(QueueLimit::Bytes(bytes)))
             }
+            (None, None, true) => Ok(Some(QueueLimit::Unlimited)),
+            _ => Err(self.not_one_queue(name)),
         }
+    }
+
+    fn not_one_queue(&self, name: &str) -> ScenarioError {
+        let field = name.rsplit('.').next().unwrap_or(name);
+        let allowed = format!("one of {field}_ms, {field}_bytes, {field}_unlimited = true");
+        self.error(&format!("{name}_ms"), &format!("not exactly one limit (allowed: {allowed})"))
     }
 
     /// A rate; 0 only in a state that `ends`, else nothing would ever pass again.

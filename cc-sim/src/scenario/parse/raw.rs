@@ -34,7 +34,13 @@ pub(super) struct RawState {
     pub(super) queue_bytes: Option<Number>,
     #[serde(default)]
     pub(super) queue_unlimited: bool,
+    pub(super) up_queue_ms: Option<Number>,
+    pub(super) up_queue_bytes: Option<Number>,
+    #[serde(default)]
+    pub(super) up_queue_unlimited: bool,
     pub(super) jitter_ms: Option<Number>,
+    pub(super) loss_percent: Option<Number>,
+    pub(super) up_loss_percent: Option<Number>,
 }
 
 #[derive(Deserialize)]

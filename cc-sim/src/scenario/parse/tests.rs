@@ -18,7 +18,10 @@ rate_mbps = 5
 up_mbps = 1
 latency_ms = 50
 queue_ms = 80
+up_queue_bytes = 20_000
 jitter_ms = 2
+loss_percent = 0.1
+up_loss_percent = 2.5
 
 [[link]]
 rate_mbps = 10
@@ -78,16 +81,12 @@ fn units_are_converted_and_what_is_left_out_has_its_default() {
         up_bps: 1_000_000,
         latency_us: 50_000,
         queue: QueueLimit::DelayUs(80_000),
+        up_queue: QueueLimit::Bytes(20_000),
         jitter: Jitter::Gauss { mean_us: 2_000 },
+        loss_ppm: 1_000,
+        up_loss_ppm: 25_000,
     };
-    let second = LinkState {
-        duration_us: None,
-        down_bps: 10_000_000,
-        up_bps: 10_000_000,
-        latency_us: 500,
-        queue: QueueLimit::Bytes(100_000),
-        jitter: Jitter::None,
-    };
+    let second = LinkState::constant(10_000_000, 500, QueueLimit::Bytes(100_000));
     assert_eq!(scenario.link.states, [first, second]);
     assert!(!scenario.link.repeat);
     assert_eq!((scenario.transfer.bytes, scenario.transfer.start_us), (7_000_000, 1_000_000));
@@ -149,11 +148,12 @@ fn the_built_in_scenarios_have_the_parameters_of_the_runs() {
             .iter()
             .map(|&(duration_ms, mbps, latency_ms, queue_ms)| LinkState {
                 duration_us: duration_ms.map(|ms| ms * 1_000),
-                down_bps: mbps * 1_000_000,
-                up_bps: mbps * 1_000_000,
-                latency_us: latency_ms * 1_000,
-                queue: QueueLimit::DelayUs(queue_ms * 1_000),
                 jitter,
+                ..LinkState::constant(
+                    mbps * 1_000_000,
+                    latency_ms * 1_000,
+                    QueueLimit::DelayUs(queue_ms * 1_000),
+                )
             })
             .collect();
         assert_eq!(scenario.link.states, wanted, "{name}");
@@ -171,7 +171,7 @@ fn an_unknown_built_in_name_is_answered_with_those_that_there_are() {
 
 #[test]
 fn text_that_is_not_toml_is_refused_with_its_line() {
-    assert_refused("[resume]", "[resume", "line 24", "not TOML");
+    assert_refused("[resume]", "[resume", "line 27", "not TOML");
     let message = parse("\u{0}", "x").unwrap_err().to_string();
     assert!(message.starts_with("x: line 1: not TOML"), "{message}");
 }
@@ -222,7 +222,10 @@ fn numbers_out_of_range_are_refused_with_the_range() {
         ("latency_ms = 50", "latency_ms", "link[0].latency_ms", "0..=60000 ms", "60_000.001"),
         ("queue_ms = 80", "queue_ms", "link[0].queue_ms", "0.001..=60000 ms", "0"),
         ("queue_bytes = 100_000", "queue_bytes", "link[1].queue_bytes", "1252..=1000000000000 bytes", "1251"),
+        ("up_queue_bytes = 20_000", "up_queue_ms", "link[0].up_queue_ms", "0.001..=60000 ms", "0"),
         ("jitter_ms = 2", "jitter_ms", "link[0].jitter_ms", "0..=10000 ms", "10_001"),
+        ("loss_percent = 0.1", "loss_percent", "link[0].loss_percent", "0..=50 %", "50.1"),
+        ("up_loss_percent = 2.5", "up_loss_percent", "link[0].up_loss_percent", "0..=50 %", "100"),
         ("size_bytes = 7_000_000", "size_bytes", "transfer.size_bytes", "1..=100000000000 bytes", "0"),
         ("size_bytes = 7_000_000", "size_bytes", "transfer.size_bytes", "1..=100000000000 bytes", "2.5"),
         ("start_ms = 1_000", "start_ms", "transfer.start_ms", "0..=9999.999 ms", "10_000"),
@@ -376,6 +379,11 @@ fn there_is_exactly_one_limit_of_the_queue() {
     assert_refused("queue_ms = 80", "", "link[0].queue_ms", allowed);
     assert_refused("queue_ms = 80", "queue_ms = 80\nqueue_bytes = 1", "link[0].queue_ms", allowed);
     assert_refused("queue_ms = 80", "queue_ms = 80\nqueue_unlimited = true", "link[0].queue_ms", allowed);
+    let allowed = "one of up_queue_ms, up_queue_bytes, up_queue_unlimited = true";
+    let two = "up_queue_bytes = 20_000\nup_queue_unlimited = true";
+    assert_refused("up_queue_bytes = 20_000", two, "link[0].up_queue_ms", allowed);
+    let none = parse(&GOOD.replace("up_queue_bytes = 20_000", ""), "x").unwrap();
+    assert_eq!(none.link.states[0].up_queue, none.link.states[0].queue);
     // A full datagram of the start fits.
     let large = "mtu_bytes = 9_000\ninitial_mtu_bytes = 9_000";
     let text =
