@@ -1,0 +1,179 @@
+//! The events, and the steps of each ACK in the draft's order (section 5.2).
+
+use crate::Bbr;
+use crate::offload_budget::PeerAckPolicy;
+use crate::sample::Sample;
+use cc_core::{
+    AckEvent, AckPolicy, CongestionController, Duration, EcnCodepoint, EcnEvent, LossEvent, MtuChange,
+    PathChange, PathState, Rate, SentPacket, Snapshot, SpuriousLoss,
+};
+
+impl CongestionController for Bbr {
+    /// Restarts from idle too, for stacks that do not tell that.
+    fn on_packet_sent(&mut self, path: &PathState, packet: &SentPacket) {
+        self.update_datagram(path);
+        if !packet.in_flight {
+            return;
+        }
+        if path.prior_bytes_in_flight == 0 {
+            self.handle_restart_from_idle(path);
+        }
+        self.left_probe_rtt = false;
+        self.note_cwnd_use(path);
+    }
+
+    /// `UpdateOnACK()` (section 5.2.3), with the last part of a frame.
+    fn on_ack(&mut self, path: &PathState, ack: &AckEvent<'_>) {
+        self.update_datagram(path);
+        for packet in ack.packets.iter().filter(|packet| packet.sent_at >= self.path_since) {
+            self.frame.any = true;
+            self.frame.acked = self.frame.acked.saturating_add(packet.bytes);
+            self.frame.newest_sent_at = self.frame.newest_sent_at.max(packet.sent_at);
+        }
+        self.frame.ends_recovery |= self.ends_recovery(ack);
+        if !ack.last {
+            return;
+        }
+        let frame = core::mem::take(&mut self.frame);
+        if !frame.any {
+            return;
+        }
+        self.left_probe_rtt = false;
+        let rs = self.rate_sample(path, &frame, ack.rate_sample.as_ref());
+        self.update_cwnd_limited(path, ack, &rs);
+        self.update_model_and_state(path, ack, &rs);
+        if frame.ends_recovery {
+            self.leave_recovery();
+        }
+        if !self.settings.has_seen_rtt && rs.rtt.is_some() {
+            self.init_pacing_rate(path.rtt.map(|rtt| rtt.smoothed).filter(|rtt| !rtt.is_zero()).or(rs.rtt));
+        }
+        self.update_control_parameters(path, rs.newly_acked);
+    }
+
+    /// Section 5.2.4. Losses found by timer come the same way.
+    fn on_loss(&mut self, path: &PathState, loss: &LossEvent<'_>) {
+        self.update_datagram(path);
+        let mut lost = path.lost;
+        for packet in loss.packets {
+            lost = lost.saturating_add(packet.bytes);
+            if packet.sent_at < self.path_since {
+                continue;
+            }
+            self.enter_recovery(path, packet);
+            self.note_lost_for_undo(packet);
+            if packet.starts_run == Some(true) {
+                self.signals.note_range();
+            }
+            self.handle_lost_packet(path, packet, lost);
+        }
+        if !loss.last || self.recovery.is_none() {
+            return;
+        }
+        // A stack that does not tell ranges: each report is one.
+        if loss.packets.last().is_some_and(|packet| packet.starts_run.is_none()) {
+            self.signals.note_range();
+        }
+        if loss.persistent_congestion {
+            self.on_persistent_congestion(path);
+        }
+    }
+
+    fn on_ecn(&mut self, path: &PathState, ecn: &EcnEvent) {
+        self.update_datagram(path);
+        if ecn.largest_acked_sent_at >= self.path_since {
+            self.on_marks(path, ecn);
+        }
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        Some(self.pacing_rate)
+    }
+
+    fn cwnd(&self) -> u64 {
+        self.cwnd
+    }
+
+    /// `OnTransmit()` (section 5.2.2).
+    fn on_idle_restart(&mut self, path: &PathState, _idle: Duration) {
+        self.update_datagram(path);
+        self.handle_restart_from_idle(path);
+    }
+
+    /// Section 5.2.5.
+    fn on_spurious_loss(&mut self, path: &PathState, spurious: &SpuriousLoss) {
+        self.update_datagram(path);
+        if self.is_spurious(spurious) {
+            self.handle_spurious_loss_detection(path);
+            self.bound_bw_for_model();
+            self.update_control_parameters(path, 0);
+        }
+    }
+
+    fn on_mtu_update(&mut self, path: &PathState, change: MtuChange) {
+        if change == MtuChange::Handshake {
+            self.update_initial_window(path);
+        }
+        self.update_datagram(path);
+    }
+
+    fn on_path_change(&mut self, path: &PathState, change: PathChange) {
+        self.update_datagram(path);
+        if change == PathChange::New {
+            self.restart(path);
+        }
+    }
+
+    fn on_ack_policy(&mut self, path: &PathState, policy: &AckPolicy) {
+        self.update_datagram(path);
+        self.settings.peer_acks = PeerAckPolicy::new(policy);
+    }
+
+    fn on_ecn_state(&mut self, path: &PathState, codepoint: EcnCodepoint) {
+        self.update_datagram(path);
+        self.ecn.set_codepoint(codepoint);
+    }
+
+    fn send_quantum(&self) -> u64 {
+        self.quantum()
+    }
+
+    fn wanted_ack_policy(&self) -> Option<AckPolicy> {
+        self.ack_policy()
+    }
+
+    /// `MarkConnectionAppLimited()` of `HandleProbeRTT()`: in ProbeRTT, and once more for what is in flight at its end.
+    fn marks_app_limited(&self) -> bool {
+        self.state.is_probe_rtt() || self.left_probe_rtt
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            phase: self.state.name(),
+            startup: !self.full_bw.reached,
+            cwnd: self.cwnd,
+            pacing_rate: Some(self.pacing_rate),
+            bandwidth: Some(self.max_bw.get()).filter(|bw| !bw.is_zero()),
+            model_rtt: self.min_rtt.get(),
+            congestion_events: u64::from(self.congestion_events),
+            ..Snapshot::default()
+        }
+    }
+}
+
+impl Bbr {
+    /// `UpdateModelAndState()`.
+    fn update_model_and_state(&mut self, path: &PathState, ack: &AckEvent<'_>, rs: &Sample) {
+        self.update_latest_delivery_signals(path, rs);
+        self.update_congestion_signals(path, rs);
+        self.update_ack_aggregation(path, rs);
+        self.check_full_bw_reached(rs);
+        self.check_startup_done(rs);
+        self.check_drain_done(path);
+        self.update_probe_bw_cycle_phase(path, ack, rs);
+        self.update_min_rtt(path, rs);
+        self.check_probe_rtt(path, rs);
+        self.advance_latest_delivery_signals(rs);
+        self.bound_bw_for_model();
+    }
+}

@@ -1,0 +1,61 @@
+//! The response to CE marks. The draft (section 3.7) asks for one and leaves open which: the crate documentation says what
+//! was chosen.
+
+use crate::arithmetic::percent_of;
+use crate::constants::BETA;
+use crate::{Bbr, State};
+use cc_core::{EcnCodepoint, EcnEvent, PathState, Rate, SendMark};
+
+/// What is remembered of marks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Ecn {
+    /// The last response: marks on packets sent before it are answered.
+    answered: Option<SendMark>,
+    /// Whether validation failed (RFC 9000 section 13.4.2).
+    has_failed: bool,
+}
+
+impl Ecn {
+    /// A new path validates again.
+    pub(crate) fn on_new_path(self) -> Self {
+        Self::default()
+    }
+
+    pub(crate) fn set_codepoint(&mut self, codepoint: EcnCodepoint) {
+        self.has_failed = codepoint == EcnCodepoint::NotEct;
+    }
+}
+
+impl Bbr {
+    /// Marks are answered once per round trip (RFC 9002 section 7.1), by at least as much as CUBIC would.
+    pub(crate) fn on_marks(&mut self, path: &PathState, ecn: &EcnEvent) {
+        let is_answered =
+            self.ecn.answered.is_some_and(|mark| mark.covers(ecn.largest_acked, ecn.largest_acked_sent_at));
+        if ecn.marks() == 0 || self.ecn.has_failed || is_answered {
+            return;
+        }
+        self.ecn.answered = Some(SendMark::new(path));
+        self.congestion_events = self.congestion_events.saturating_add(1);
+        match self.state {
+            State::Startup => {
+                self.leave_startup();
+                // Before anything was measured, what the flight was is all that is known.
+                let least = percent_of(path.prior_bytes_in_flight, BETA);
+                self.bounds.inflight_longterm = self.bounds.inflight_longterm.max(least);
+            }
+            State::ProbeBwRefill | State::ProbeBwUp { .. } => {
+                let inflight = percent_of(path.prior_bytes_in_flight, BETA);
+                self.handle_inflight_too_high(path, inflight, path.app_limited);
+                if self.state == State::ProbeBwRefill {
+                    self.start_probe_bw_down(path);
+                }
+                self.lower_bounds(Rate::ZERO, 0);
+            }
+            State::Drain { .. }
+            | State::ProbeBwDown(_)
+            | State::ProbeBwCruise(_)
+            | State::ProbeRtt { .. } => self.lower_bounds(Rate::ZERO, 0),
+        }
+        self.keep_bounds_upon_undo();
+    }
+}

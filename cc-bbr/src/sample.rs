@@ -1,0 +1,62 @@
+//! RS: what one ACK says (section 2.3), from the raw rate sample and the sums of the frame.
+
+use crate::Bbr;
+use crate::constants::SHORTEST_RTT;
+use crate::state::Frame;
+use cc_core::{Duration, PathState, Rate, RateSample};
+
+/// The rate sample of the ACK that is being processed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Sample {
+    /// `RS.delivery_rate`; zero if there is no reliable one.
+    pub(crate) delivery_rate: Rate,
+    /// `RS.delivered`: bytes delivered over the sampling interval.
+    pub(crate) delivered: u64,
+    /// `RS.prior_delivered`; `None` if the stack stored nothing with the newest packet.
+    pub(crate) prior_delivered: Option<u64>,
+    /// `RS.is_app_limited`.
+    pub(crate) is_app_limited: bool,
+    /// `RS.tx_in_flight`.
+    pub(crate) tx_in_flight: u64,
+    /// `RS.lost`: bytes declared lost since the newest packet acked was sent.
+    pub(crate) lost: u64,
+    /// `RS.newly_acked`.
+    pub(crate) newly_acked: u64,
+    /// `RS.rtt`.
+    pub(crate) rtt: Option<Duration>,
+}
+
+impl Bbr {
+    /// `GenerateRateSample()` (section 4.1.2.3) for a whole frame.
+    pub(crate) fn rate_sample(&self, path: &PathState, frame: &Frame, raw: Option<&RateSample>) -> Sample {
+        // Section 4.2: from the newest packet. A clock that went back gives none.
+        let rtt = (path.now >= frame.newest_sent_at)
+            .then(|| path.now.since(frame.newest_sent_at).max(SHORTEST_RTT));
+        let rs =
+            Sample { newly_acked: frame.acked, rtt, is_app_limited: path.app_limited, ..Sample::default() };
+        let Some(raw) = raw.filter(|raw| self.is_of_this_path(raw)) else { return rs };
+        Sample {
+            delivery_rate: delivery_rate(path, raw),
+            delivered: raw.delivered_since_sent(),
+            prior_delivered: Some(raw.snapshot.delivered),
+            is_app_limited: raw.app_limited,
+            tx_in_flight: raw.snapshot.bytes_in_flight,
+            lost: raw.lost_since_sent,
+            ..rs
+        }
+    }
+
+    /// Whether the sample does not reach back to another path, and has a reference at all.
+    fn is_of_this_path(&self, raw: &RateSample) -> bool {
+        raw.sent_at >= self.path_since && raw.snapshot.delivered_at.is_some_and(|at| at >= self.path_since)
+    }
+}
+
+/// The rate, unless the interval is shorter than the path's minimum RTT (`C.min_rtt`): then it is no reliable one.
+fn delivery_rate(path: &PathState, raw: &RateSample) -> Rate {
+    let interval = raw.interval();
+    if path.rtt.is_some_and(|rtt| interval < rtt.min) {
+        return Rate::ZERO;
+    }
+    Rate::from_delivery(raw.delivered_since_sent(), interval).unwrap_or(Rate::ZERO)
+}
