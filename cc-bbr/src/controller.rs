@@ -4,8 +4,8 @@ use crate::Bbr;
 use crate::offload_budget::PeerAckPolicy;
 use crate::sample::Sample;
 use cc_core::{
-    AckEvent, AckPolicy, CongestionController, Duration, EcnCodepoint, EcnEvent, LossEvent, MtuChange,
-    PathChange, PathState, Rate, SentPacket, Snapshot, SpuriousLoss,
+    AckEvent, AckPolicy, CongestionController, Duration, EcnCodepoint, EcnEvent, Instant, LossEvent,
+    MtuChange, PathChange, PathState, Rate, SentPacket, Snapshot, SpuriousLoss,
 };
 
 impl CongestionController for Bbr {
@@ -15,7 +15,7 @@ impl CongestionController for Bbr {
         if !packet.in_flight {
             return;
         }
-        if path.prior_bytes_in_flight == 0 {
+        if path.prior_bytes_in_flight == 0 && path.app_limited {
             self.handle_restart_from_idle(path);
         }
         self.left_probe_rtt = false;
@@ -25,9 +25,13 @@ impl CongestionController for Bbr {
     /// `UpdateOnACK()` (section 5.2.3), with the last part of a frame.
     fn on_ack(&mut self, path: &PathState, ack: &AckEvent<'_>) {
         self.update_datagram(path);
-        for packet in ack.packets.iter().filter(|packet| packet.sent_at >= self.path_since) {
+        for packet in ack.packets {
+            if !self.is_of_path(path, packet.number, packet.sent_at) {
+                continue;
+            }
             self.frame.any = true;
-            self.frame.acked = self.frame.acked.saturating_add(packet.bytes);
+            let acked = if packet.was_lost { &mut self.frame.late_acked } else { &mut self.frame.acked };
+            *acked = acked.saturating_add(packet.bytes);
             self.frame.newest_sent_at = self.frame.newest_sent_at.max(packet.sent_at);
         }
         self.frame.ends_recovery |= self.ends_recovery(ack);
@@ -35,13 +39,15 @@ impl CongestionController for Bbr {
             return;
         }
         let frame = core::mem::take(&mut self.frame);
-        if !frame.any {
+        // Not more can be newly acked than was in flight.
+        let newly_acked = frame.acked.min(path.prior_bytes_in_flight).saturating_add(frame.late_acked);
+        if !frame.any || (newly_acked == 0 && frame.acked > 0) {
             return;
         }
         self.left_probe_rtt = false;
-        let rs = self.rate_sample(path, &frame, ack.rate_sample.as_ref());
+        let mut rs = self.rate_sample(path, newly_acked, frame.newest_sent_at, ack.rate_sample.as_ref());
         self.update_cwnd_limited(path, ack, &rs);
-        self.update_model_and_state(path, ack, &rs);
+        self.update_model_and_state(path, ack, &mut rs);
         if frame.ends_recovery {
             self.leave_recovery();
         }
@@ -56,10 +62,10 @@ impl CongestionController for Bbr {
         self.update_datagram(path);
         let mut lost = path.lost;
         for packet in loss.packets {
-            lost = lost.saturating_add(packet.bytes);
-            if packet.sent_at < self.path_since {
+            if !self.is_of_path(path, packet.number, packet.sent_at) {
                 continue;
             }
+            lost = lost.saturating_add(packet.bytes);
             self.enter_recovery(path, packet);
             self.note_lost_for_undo(packet);
             if packet.starts_run == Some(true) {
@@ -95,9 +101,11 @@ impl CongestionController for Bbr {
     }
 
     /// `OnTransmit()` (section 5.2.2).
-    fn on_idle_restart(&mut self, path: &PathState, _idle: Duration) {
+    fn on_idle_restart(&mut self, path: &PathState, idle: Duration) {
         self.update_datagram(path);
-        self.handle_restart_from_idle(path);
+        if self.was_idle(path, idle) {
+            self.handle_restart_from_idle(path);
+        }
     }
 
     /// Section 5.2.5.
@@ -131,7 +139,7 @@ impl CongestionController for Bbr {
 
     fn on_ecn_state(&mut self, path: &PathState, codepoint: EcnCodepoint) {
         self.update_datagram(path);
-        self.ecn.set_codepoint(codepoint);
+        self.ecn_has_failed = codepoint == EcnCodepoint::NotEct;
     }
 
     fn send_quantum(&self) -> u64 {
@@ -162,8 +170,14 @@ impl CongestionController for Bbr {
 }
 
 impl Bbr {
+    /// Whether a packet was sent on this path: not before it began, and not with a number that was not given yet.
+    fn is_of_path(&self, path: &PathState, number: Option<u64>, sent_at: Instant) -> bool {
+        let was_sent = path.next_number == 0 || number.is_none_or(|number| number < path.next_number);
+        was_sent && sent_at >= self.path_since
+    }
+
     /// `UpdateModelAndState()`.
-    fn update_model_and_state(&mut self, path: &PathState, ack: &AckEvent<'_>, rs: &Sample) {
+    fn update_model_and_state(&mut self, path: &PathState, ack: &AckEvent<'_>, rs: &mut Sample) {
         self.update_latest_delivery_signals(path, rs);
         self.update_congestion_signals(path, rs);
         self.update_ack_aggregation(path, rs);
@@ -171,8 +185,8 @@ impl Bbr {
         self.check_startup_done(rs);
         self.check_drain_done(path);
         self.update_probe_bw_cycle_phase(path, ack, rs);
-        self.update_min_rtt(path, rs);
-        self.check_probe_rtt(path, rs);
+        let probe_rtt_expired = self.update_min_rtt(path, rs);
+        self.check_probe_rtt(path, rs, probe_rtt_expired);
         self.advance_latest_delivery_signals(rs);
         self.bound_bw_for_model();
     }

@@ -4,26 +4,13 @@
 use crate::arithmetic::percent_of;
 use crate::constants::BETA;
 use crate::{Bbr, State};
-use cc_core::{EcnCodepoint, EcnEvent, PathState, Rate, SendMark};
+use cc_core::{EcnEvent, PathState, Rate, SendMark};
 
 /// What is remembered of marks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Ecn {
     /// The last response: marks on packets sent before it are answered.
     answered: Option<SendMark>,
-    /// Whether validation failed (RFC 9000 section 13.4.2).
-    has_failed: bool,
-}
-
-impl Ecn {
-    /// A new path validates again.
-    pub(crate) fn on_new_path(self) -> Self {
-        Self::default()
-    }
-
-    pub(crate) fn set_codepoint(&mut self, codepoint: EcnCodepoint) {
-        self.has_failed = codepoint == EcnCodepoint::NotEct;
-    }
 }
 
 impl Bbr {
@@ -31,7 +18,7 @@ impl Bbr {
     pub(crate) fn on_marks(&mut self, path: &PathState, ecn: &EcnEvent) {
         let is_answered =
             self.ecn.answered.is_some_and(|mark| mark.covers(ecn.largest_acked, ecn.largest_acked_sent_at));
-        if ecn.marks() == 0 || self.ecn.has_failed || is_answered {
+        if ecn.marks() == 0 || self.ecn_has_failed || is_answered {
             return;
         }
         self.ecn.answered = Some(SendMark::new(path));

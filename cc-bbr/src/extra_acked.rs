@@ -27,9 +27,11 @@ impl ExtraAcked {
         self.filter.get()
     }
 
-    /// Time without packets in flight is no time in which acks were missing (section 5.4.1).
+    /// Time without packets in flight is no time in which acks were missing (section 5.4.1). The draft leaves the count of the
+    /// interval before as it is, all of which would then be an excess.
     pub(crate) const fn on_idle_restart(&mut self, now: Instant) {
         self.interval_start = now;
+        self.delivered = 0;
     }
 }
 

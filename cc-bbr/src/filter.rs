@@ -4,7 +4,7 @@
 //! after it and the largest of what came after that, so that there is a successor when the largest becomes too old.
 
 /// A value and when it was seen. Times are counts that never go back (rounds).
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy)]
 struct Sample {
     time: u32,
     value: u64,
@@ -17,17 +17,17 @@ impl Sample {
     }
 }
 
-/// A windowed maximum.
+/// A windowed maximum: the largest value, the largest since, and the largest since that.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct WindowedMax {
-    /// The largest, the largest since, and the largest since that.
-    best: [Sample; 3],
+    values: [u64; 3],
+    times: [u32; 3],
 }
 
 impl WindowedMax {
     pub(crate) const fn get(&self) -> u64 {
-        let [best, ..] = self.best;
-        best.value
+        let [best, ..] = self.values;
+        best
     }
 
     /// Takes a value in; the answer is the largest of the last `len` counts (at least 1). Counts are kept modulo 2^32.
@@ -35,10 +35,10 @@ impl WindowedMax {
         let time = u32::try_from(time & u64::from(u32::MAX)).unwrap_or(0);
         let len = u32::try_from(len).unwrap_or(u32::MAX).max(1);
         let new = Sample { time, value };
-        let [mut first, mut second, mut third] = self.best;
+        let [mut first, mut second, mut third] = self.samples();
         if value >= first.value || third.is_out(time, len) {
             // Nothing of what was seen before can be the largest of any later window.
-            self.best = [new; 3];
+            self.set([new; 3]);
             return value;
         }
         if value >= second.value {
@@ -58,8 +58,18 @@ impl WindowedMax {
         } else if third.time == second.time && second.is_out(time, len.div_ceil(2)) {
             third = new;
         }
-        self.best = [first, second, third];
+        self.set([first, second, third]);
         first.value
+    }
+
+    fn samples(&self) -> [Sample; 3] {
+        let ([a, b, c], [at_a, at_b, at_c]) = (self.values, self.times);
+        [Sample { time: at_a, value: a }, Sample { time: at_b, value: b }, Sample { time: at_c, value: c }]
+    }
+
+    fn set(&mut self, samples: [Sample; 3]) {
+        self.values = samples.map(|sample| sample.value);
+        self.times = samples.map(|sample| sample.time);
     }
 }
 

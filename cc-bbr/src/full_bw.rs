@@ -38,7 +38,7 @@ impl Bbr {
     /// `CheckFullBWReached()`: once a round. A round that ends with an ACK without a reliable sample counts for nothing.
     pub(crate) fn check_full_bw_reached(&mut self, rs: &Sample) {
         let full = &mut self.full_bw;
-        if full.now || !self.round.start || rs.is_app_limited || rs.delivery_rate.is_zero() {
+        if full.now || !rs.round_start || rs.is_app_limited || rs.delivery_rate.is_zero() {
             return;
         }
         let rate = rs.delivery_rate.as_bytes_per_sec();

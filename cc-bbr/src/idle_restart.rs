@@ -2,14 +2,19 @@
 
 use crate::Bbr;
 use crate::constants::ONE;
-use cc_core::PathState;
+use cc_core::{Duration, PathState};
 
 impl Bbr {
-    /// `HandleRestartFromIdle()`, before a packet is sent while nothing is in flight.
+    /// Whether the application was the limit while nothing was in flight for `idle`.
+    ///
+    /// The draft looks for that when data is written (section 4.1.2.4). A stack may not have said so, but window and pacer hold
+    /// back no sender whose flight is empty for longer than two quanta take.
+    pub(crate) fn was_idle(&self, path: &PathState, idle: Duration) -> bool {
+        path.app_limited || idle > self.pacing_rate.time_to_send(self.quantum().saturating_mul(2))
+    }
+
+    /// `HandleRestartFromIdle()`, before a packet is sent while nothing is in flight and the application was the limit.
     pub(crate) fn handle_restart_from_idle(&mut self, path: &PathState) {
-        if !path.app_limited {
-            return;
-        }
         self.idle_restart = true;
         self.extra_acked.on_idle_restart(path.now);
         if self.state.is_probe_bw() {

@@ -39,10 +39,10 @@ pub(crate) struct LongTerm {
 impl Bbr {
     /// `AdaptLongTermModel()`: whether it decided on a change of state.
     pub(crate) fn adapt_long_term_model(&mut self, path: &PathState, rs: &Sample) -> bool {
-        if self.long_term.ack_phase == AckPhase::ProbeStarting && self.round.start {
+        if self.long_term.ack_phase == AckPhase::ProbeStarting && rs.round_start {
             self.long_term.ack_phase = AckPhase::ProbeFeedback;
         }
-        if self.long_term.ack_phase == AckPhase::ProbeStopping && self.round.start {
+        if self.long_term.ack_phase == AckPhase::ProbeStopping && rs.round_start {
             // The last feedback of the probe has arrived.
             self.long_term.is_bw_probe_sample = false;
             self.long_term.ack_phase = AckPhase::Init;
@@ -76,7 +76,7 @@ impl Bbr {
         *acked = acked.saturating_sub(increases.saturating_mul(*acked_per_increase));
         let growth = increases.saturating_mul(self.settings.datagram());
         self.bounds.inflight_longterm = self.bounds.inflight_longterm.saturating_add(growth);
-        if self.round.start {
+        if rs.round_start {
             self.raise_inflight_longterm_slope();
         }
     }

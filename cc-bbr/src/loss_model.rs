@@ -14,8 +14,6 @@ pub(crate) struct Signals {
     pub(crate) inflight_latest: u64,
     /// `BBR.loss_round_delivered`: `C.delivered` at the start of the round of losses.
     loss_round_delivered: u64,
-    /// `BBR.loss_round_start`: whether the ACK that is being processed ended such a round.
-    pub(crate) loss_round_start: bool,
     /// `BBR.is_loss_in_round`.
     pub(crate) is_loss_in_round: bool,
     /// Discontiguous ranges lost in the round.
@@ -83,20 +81,19 @@ impl Bbr {
     }
 
     /// `UpdateLatestDeliverySignals()`, near the start of ACK processing.
-    pub(crate) fn update_latest_delivery_signals(&mut self, path: &PathState, rs: &Sample) {
+    pub(crate) fn update_latest_delivery_signals(&mut self, path: &PathState, rs: &mut Sample) {
         let signals = &mut self.signals;
         signals.bw_latest = signals.bw_latest.max(rs.delivery_rate);
         signals.inflight_latest = signals.inflight_latest.max(rs.delivered);
-        signals.loss_round_start =
-            rs.prior_delivered.is_some_and(|prior| prior >= signals.loss_round_delivered);
-        if signals.loss_round_start {
+        rs.loss_round_start = rs.prior_delivered.is_some_and(|prior| prior >= signals.loss_round_delivered);
+        if rs.loss_round_start {
             signals.loss_round_delivered = path.delivered;
         }
     }
 
     /// `AdvanceLatestDeliverySignals()`, near the end of ACK processing.
     pub(crate) const fn advance_latest_delivery_signals(&mut self, rs: &Sample) {
-        if self.signals.loss_round_start {
+        if rs.loss_round_start {
             self.signals.bw_latest = rs.delivery_rate;
             self.signals.inflight_latest = rs.delivered;
             self.signals.lost_ranges = 0;
@@ -104,9 +101,9 @@ impl Bbr {
     }
 
     /// `UpdateCongestionSignals()`.
-    pub(crate) fn update_congestion_signals(&mut self, path: &PathState, rs: &Sample) {
+    pub(crate) fn update_congestion_signals(&mut self, path: &PathState, rs: &mut Sample) {
         self.update_max_bw(path, rs);
-        if self.signals.loss_round_start {
+        if rs.loss_round_start {
             self.adapt_lower_bounds_from_congestion();
             self.signals.is_loss_in_round = false;
         }

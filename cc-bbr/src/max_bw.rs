@@ -32,7 +32,7 @@ impl MaxBw {
 
 impl Bbr {
     /// `UpdateMaxBw()` (section 5.5.5). Limited samples count only where they show more than is known.
-    pub(crate) fn update_max_bw(&mut self, path: &PathState, rs: &Sample) {
+    pub(crate) fn update_max_bw(&mut self, path: &PathState, rs: &mut Sample) {
         self.update_round(path, rs);
         let rate = rs.delivery_rate;
         if !rate.is_zero() && (rate >= self.max_bw.get() || !rs.is_app_limited) {

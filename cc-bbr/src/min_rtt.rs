@@ -16,8 +16,6 @@ pub(crate) struct MinRtt {
     probe_min: Duration,
     /// `BBR.probe_rtt_min_stamp`.
     probe_stamp: Instant,
-    /// `BBR.probe_rtt_expired`.
-    pub(crate) probe_expired: bool,
 }
 
 impl MinRtt {
@@ -27,7 +25,6 @@ impl MinRtt {
             stamp: Instant::ZERO,
             probe_min: Duration::MAX,
             probe_stamp: Instant::ZERO,
-            probe_expired: false,
         }
     }
 
@@ -53,23 +50,25 @@ impl Bbr {
     /// Differs from it where both windows expire at once (issue 109 of the draft): the sample that takes the place of an expired
     /// `probe_rtt_min_delay` may hold a whole queue. So an expired `min_rtt` stays until the ProbeRTT that is due, which it
     /// sizes, is over. What has no value yet does not expire.
-    pub(crate) fn update_min_rtt(&mut self, path: &PathState, rs: &Sample) {
+    ///
+    /// The answer is `BBR.probe_rtt_expired`.
+    pub(crate) fn update_min_rtt(&mut self, path: &PathState, rs: &Sample) -> bool {
         let now = path.now;
         let model = &mut self.min_rtt;
-        model.probe_expired =
-            model.probe_min().is_some() && now > model.probe_stamp.after(PROBE_RTT_INTERVAL);
+        let probe_expired = model.probe_min().is_some() && now > model.probe_stamp.after(PROBE_RTT_INTERVAL);
         if let Some(rtt) = rs.rtt
-            && (rtt < model.probe_min || model.probe_expired)
+            && (rtt < model.probe_min || probe_expired)
         {
             model.probe_min = rtt;
             model.probe_stamp = now;
         }
 
-        let probes = self.state.is_probe_rtt() || (model.probe_expired && !self.idle_restart);
+        let probes = self.state.is_probe_rtt() || (probe_expired && !self.idle_restart);
         let expired = now > model.stamp.after(MIN_RTT_FILTER_LEN) && !probes;
         if model.probe_min < model.min || (expired && model.probe_min().is_some()) {
             model.min = model.probe_min;
             model.stamp = model.probe_stamp;
         }
+        probe_expired
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::arithmetic::percent_of;
 use crate::constants::{
-    INFINITE, MAX_QUANTUM, ONE, PACING_MARGIN_PERCENT, QUANTUM_TIME, STARTUP_PACING_GAIN, UNKNOWN_RTT,
+    INFINITE, MAX_QUANTUM, ONE, PACING_MARGIN_PERCENT, QUANTUM_TIME, STARTUP_PACING_GAIN,
 };
 use crate::{Bbr, State};
 use cc_core::{Duration, PathState, Rate};
@@ -19,8 +19,8 @@ impl Bbr {
 
     /// `InitPacingRate()` (section 5.6.2), at the start and once more with the first RTT sample.
     pub(crate) fn init_pacing_rate(&mut self, srtt: Option<Duration>) {
-        let assumed = Some(self.settings.initial_rtt).filter(|rtt| !rtt.is_zero()).unwrap_or(UNKNOWN_RTT);
-        let nominal = Rate::from_delivery(self.settings.initial_window(), srtt.unwrap_or(assumed));
+        let rtt = srtt.unwrap_or(self.settings.assumed_rtt());
+        let nominal = Rate::from_delivery(self.settings.initial_window(), rtt);
         self.pacing_rate = nominal.unwrap_or(Rate::MAX).scaled(STARTUP_PACING_GAIN, ONE).max(LEAST_RATE);
         self.settings.has_seen_rtt = srtt.is_some();
     }
@@ -51,6 +51,11 @@ impl Bbr {
 
     /// `SetCwnd()` (section 5.6.4.6).
     fn set_cwnd(&mut self, path: &PathState, newly_acked: u64) {
+        // RFC 9002 appendix B.5: acks of what was sent before persistent congestion do not raise the window.
+        if self.recovery.is_some_and(|recovery| recovery.is_persistent) {
+            self.bound_cwnd_for_model();
+            return;
+        }
         let max_inflight = self.max_inflight();
         let grown = self.cwnd.saturating_add(newly_acked);
         let delivered = path.delivered.saturating_sub(self.delivered_before);

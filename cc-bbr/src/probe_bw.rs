@@ -11,10 +11,10 @@ use cc_core::{AckEvent, Duration, Instant, PathState, Rate};
 pub struct ProbeWait {
     /// `BBR.cycle_stamp`.
     since: Instant,
-    /// `BBR.bw_probe_wait`.
-    wait: Duration,
     /// `BBR.round_count` at the start.
     round: u64,
+    /// `BBR.bw_probe_wait`, ns: 2 to 3 s.
+    wait_nanos: u32,
     /// The value of `BBR.rounds_since_probe_up` at the start: 0 or 1.
     head_start: u8,
 }
@@ -29,12 +29,12 @@ impl ProbeWait {
     /// `BBR.bw_probe_wait`: the time after which bandwidth is probed.
     #[must_use]
     pub const fn wait(&self) -> Duration {
-        self.wait
+        Duration::from_nanos(self.wait_nanos as u64)
     }
 
     /// `HasElapsedInPhase(BBR.bw_probe_wait)`.
     fn has_elapsed(&self, now: Instant) -> bool {
-        now > self.since.after(self.wait)
+        now > self.since.after(self.wait())
     }
 
     /// `BBR.rounds_since_probe_up`.
@@ -100,7 +100,7 @@ impl Bbr {
                 }
             }
             State::ProbeBwRefill => {
-                if self.round.start {
+                if rs.round_start {
                     self.long_term.is_bw_probe_sample = true;
                     self.start_probe_bw_up(path, rs.delivery_rate);
                 }
@@ -132,7 +132,8 @@ impl Bbr {
     fn pick_probe_wait(&mut self, path: &PathState) -> ProbeWait {
         let head_start = u8::from(self.random.bit() == 1);
         let wait = PROBE_WAIT.plus(self.random.below(PROBE_WAIT_SPREAD));
-        ProbeWait { since: path.now, wait, round: self.round.count, head_start }
+        let wait_nanos = u32::try_from(wait.as_nanos()).unwrap_or(u32::MAX);
+        ProbeWait { since: path.now, round: self.round.count, wait_nanos, head_start }
     }
 
     /// `TargetInflight()`: the estimated BDP, unless congestion cut the window.

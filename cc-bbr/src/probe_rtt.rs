@@ -8,15 +8,17 @@ use cc_core::PathState;
 
 impl Bbr {
     /// `CheckProbeRTT()`.
-    pub(crate) fn check_probe_rtt(&mut self, path: &PathState, rs: &Sample) {
-        if !self.state.is_probe_rtt() && self.min_rtt.probe_expired && !self.idle_restart {
+    ///
+    /// `is_due` is `BBR.probe_rtt_expired`.
+    pub(crate) fn check_probe_rtt(&mut self, path: &PathState, rs: &Sample, is_due: bool) {
+        if !self.state.is_probe_rtt() && is_due && !self.idle_restart {
             // Before the state changes: the window is not one of ProbeRTT yet.
             self.save_cwnd();
             self.enter_probe_rtt();
             self.long_term.ack_phase = AckPhase::ProbeStopping;
             self.start_round(path);
         }
-        self.handle_probe_rtt(path);
+        self.handle_probe_rtt(path, rs);
         if rs.delivered > 0 {
             self.idle_restart = false;
         }
@@ -28,7 +30,7 @@ impl Bbr {
     }
 
     /// `HandleProbeRTT()`. That samples count as application-limited is told by `marks_app_limited`.
-    fn handle_probe_rtt(&mut self, path: &PathState) {
+    fn handle_probe_rtt(&mut self, path: &PathState, rs: &Sample) {
         let State::ProbeRtt { done_at, round_done } = self.state else { return };
         if done_at.is_none() {
             if path.bytes_in_flight <= self.probe_rtt_cwnd() {
@@ -38,7 +40,7 @@ impl Bbr {
             }
             return;
         }
-        let round_done = round_done || self.round.start;
+        let round_done = round_done || rs.round_start;
         self.state = State::ProbeRtt { done_at, round_done };
         if round_done {
             self.check_probe_rtt_done(path);

@@ -8,7 +8,7 @@ use cc_core::{AckEvent, LostPacket, PathState, SendMark};
 pub(crate) struct Recovery {
     start: SendMark,
     /// Whether persistent congestion, QUIC's equivalent of an RTO, belongs to it.
-    is_persistent: bool,
+    pub(crate) is_persistent: bool,
 }
 
 impl Bbr {

@@ -13,8 +13,6 @@ pub(crate) struct Round {
     pub(crate) count: u64,
     /// `C.lost` when the round that is counted began, for stacks that store nothing with a packet.
     pub(crate) lost_at_start: u64,
-    /// `BBR.round_start`: whether the ACK that is being processed ended a round.
-    pub(crate) start: bool,
 }
 
 impl Round {
@@ -30,9 +28,9 @@ impl Round {
     }
 
     /// `UpdateRound()`.
-    fn update(&mut self, path: &PathState, rs: &Sample) {
-        self.start = rs.prior_delivered.is_some_and(|prior| prior >= self.next_delivered);
-        if self.start {
+    fn update(&mut self, path: &PathState, rs: &mut Sample) {
+        rs.round_start = rs.prior_delivered.is_some_and(|prior| prior >= self.next_delivered);
+        if rs.round_start {
             self.begin(path.delivered);
             self.count = self.count.saturating_add(1);
             self.lost_at_start = path.lost;
@@ -65,7 +63,7 @@ impl Bbr {
         self.round.begin(path.delivered);
     }
 
-    pub(crate) fn update_round(&mut self, path: &PathState, rs: &Sample) {
+    pub(crate) fn update_round(&mut self, path: &PathState, rs: &mut Sample) {
         self.round.update(path, rs);
     }
 

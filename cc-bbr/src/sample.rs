@@ -2,8 +2,7 @@
 
 use crate::Bbr;
 use crate::constants::SHORTEST_RTT;
-use crate::state::Frame;
-use cc_core::{Duration, PathState, Rate, RateSample};
+use cc_core::{Duration, Instant, PathState, Rate, RateSample};
 
 /// The rate sample of the ACK that is being processed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -24,16 +23,24 @@ pub(crate) struct Sample {
     pub(crate) newly_acked: u64,
     /// `RS.rtt`.
     pub(crate) rtt: Option<Duration>,
+    /// `BBR.round_start`: whether this ACK ended a round trip.
+    pub(crate) round_start: bool,
+    /// `BBR.loss_round_start`: whether this ACK ended a round trip that is looked at for losses.
+    pub(crate) loss_round_start: bool,
 }
 
 impl Bbr {
     /// `GenerateRateSample()` (section 4.1.2.3) for a whole frame.
-    pub(crate) fn rate_sample(&self, path: &PathState, frame: &Frame, raw: Option<&RateSample>) -> Sample {
+    pub(crate) fn rate_sample(
+        &self,
+        path: &PathState,
+        newly_acked: u64,
+        newest_sent_at: Instant,
+        raw: Option<&RateSample>,
+    ) -> Sample {
         // Section 4.2: from the newest packet. A clock that went back gives none.
-        let rtt = (path.now >= frame.newest_sent_at)
-            .then(|| path.now.since(frame.newest_sent_at).max(SHORTEST_RTT));
-        let rs =
-            Sample { newly_acked: frame.acked, rtt, is_app_limited: path.app_limited, ..Sample::default() };
+        let rtt = (path.now >= newest_sent_at).then(|| path.now.since(newest_sent_at).max(SHORTEST_RTT));
+        let rs = Sample { newly_acked, rtt, is_app_limited: path.app_limited, ..Sample::default() };
         let Some(raw) = raw.filter(|raw| self.is_of_this_path(raw)) else { return rs };
         Sample {
             delivery_rate: delivery_rate(path, raw),

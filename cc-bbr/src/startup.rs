@@ -25,7 +25,7 @@ impl Bbr {
     /// `CheckStartupHighLoss()` (section 5.3.1.3), at the end of a round of losses: then recovery has lasted for a round, and the
     /// packet that was just acked tells the losses of that round.
     fn check_startup_high_loss(&mut self, rs: &Sample) {
-        let enough = self.signals.loss_round_start
+        let enough = rs.loss_round_start
             && self.recovery.is_some()
             && self.signals.lost_ranges >= STARTUP_FULL_LOSS_COUNT;
         if enough && rs.is_inflight_too_high() {

@@ -3,7 +3,7 @@
 use crate::Config;
 use crate::constants::{
     DEFAULT_CWND_GAIN, DOWN_PACING_GAIN, DRAIN_PACING_GAIN, MIN_PIPE_DATAGRAMS, MIN_WINDOW_DATAGRAMS, ONE,
-    PROBE_RTT_CWND_GAIN, STARTUP_PACING_GAIN, UP_CWND_GAIN, UP_PACING_GAIN,
+    PROBE_RTT_CWND_GAIN, STARTUP_PACING_GAIN, UNKNOWN_RTT, UP_CWND_GAIN, UP_PACING_GAIN,
 };
 use crate::ecn::Ecn;
 use crate::extra_acked::ExtraAcked;
@@ -154,6 +154,8 @@ pub struct Bbr {
     pub(crate) recovery: Option<Recovery>,
     pub(crate) undo: Option<Undo>,
     pub(crate) ecn: Ecn,
+    /// Whether ECN failed validation on the path (RFC 9000 section 13.4.2).
+    pub(crate) ecn_has_failed: bool,
     /// `BBR.idle_restart`.
     pub(crate) idle_restart: bool,
     /// Whether ProbeRTT ended and no packet was sent since: what is in flight still counts as limited.
@@ -173,9 +175,9 @@ pub struct Bbr {
 pub(crate) struct Settings {
     /// 0 for RFC 9002 section 7.2.
     initial_window: u64,
-    /// Zero if none is assumed.
-    pub(crate) initial_rtt: Duration,
     pub(crate) peer_acks: PeerAckPolicy,
+    /// RTT assumed before the first sample, us; 0 for none.
+    initial_rtt_us: u32,
     /// `C.SMSS`, bytes.
     datagram: u16,
     /// Whether the initial pacing rate was computed from a measured RTT.
@@ -186,7 +188,9 @@ impl Settings {
     fn new(config: &Config) -> Self {
         Self {
             initial_window: config.initial_window.map_or(0, |bytes| bytes.max(1)),
-            initial_rtt: config.initial_rtt.unwrap_or_default(),
+            initial_rtt_us: config
+                .initial_rtt
+                .map_or(0, |rtt| u32::try_from(rtt.as_micros()).unwrap_or(u32::MAX)),
             peer_acks: PeerAckPolicy::default(),
             datagram: clamp_datagram(config.max_datagram_size),
             has_seen_rtt: false,
@@ -196,6 +200,11 @@ impl Settings {
     /// `C.SMSS`: the maximum datagram size in bytes, 1 to 65 527.
     pub(crate) const fn datagram(&self) -> u64 {
         self.datagram as u64
+    }
+
+    /// RTT from which the initial pacing rate is computed.
+    pub(crate) const fn assumed_rtt(&self) -> Duration {
+        if self.initial_rtt_us == 0 { UNKNOWN_RTT } else { Duration::from_micros(self.initial_rtt_us as u64) }
     }
 
     /// `BBR.MinPipeCwnd` in bytes.
@@ -221,8 +230,10 @@ impl Settings {
 /// Sums over the parts of one ACK frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Frame {
-    /// `RS.newly_acked`: bytes acked, late ones included.
+    /// Bytes newly acked.
     pub(crate) acked: u64,
+    /// Bytes acked after having been declared lost.
+    pub(crate) late_acked: u64,
     /// Send time of the newest packet acked.
     pub(crate) newest_sent_at: Instant,
     /// Whether any packet was acked.
@@ -256,6 +267,7 @@ impl Bbr {
             recovery: None,
             undo: None,
             ecn: Ecn::default(),
+            ecn_has_failed: false,
             idle_restart: false,
             left_probe_rtt: false,
             frame: Frame::default(),
@@ -276,7 +288,6 @@ impl Bbr {
             settings: self.settings,
             random: self.random,
             cwnd: self.settings.initial_window(),
-            ecn: self.ecn.on_new_path(),
             path_since: path.now,
             delivered_before: path.delivered,
             congestion_events: self.congestion_events,
