@@ -53,7 +53,10 @@ impl<S: Stack> Runner<'_, S> {
             let timeout = self.timeout(&state);
             let next = [wake, ack, timeout, Some(end)].into_iter().flatten().min().unwrap_or(end);
             self.now = next.max(self.now.plus(Duration::from_nanos(1))).min(end.max(next));
-            self.deliver(line, &mut state)?;
+            // What has arrived is told when its ACK is due, whatever else the sender woke up for.
+            if ack.is_some_and(|at| at <= self.now) {
+                self.deliver(line, &mut state)?;
+            }
             self.expire(line, &mut state, link)?;
         }
         // The network empties.
