@@ -124,7 +124,9 @@ impl Monitor {
                 change == MtuChange::Handshake || after.cwnd <= observed.mss.saturating_mul(2)
             }
             Cause::Path(_) | Cause::Resume | Cause::Undo | Cause::Measured => true,
-            Cause::Quiet | Cause::Frame => !acked_nothing,
+            // BBR may find on a send after idle that ProbeRTT is over.
+            Cause::Quiet => before.phase == "probe_rtt",
+            Cause::Frame => !acked_nothing,
         };
         if after.cwnd > before.cwnd && !may_grow {
             return Err(format!("U4: cwnd grew from {} to {} without an ack", before.cwnd, after.cwnd));
