@@ -1,6 +1,7 @@
 //! The controllers of this workspace as subjects of the kit, in one list for the table, the tests and the examples.
 #![allow(dead_code, reason = "every test file uses a part of this module")]
 
+use cc_bbr::Bbr;
 use cc_c4::C4;
 use cc_core::CongestionController;
 use cc_cubic::Cubic;
@@ -10,6 +11,7 @@ use cc_testkit::{Candidate, Subject};
 pub(crate) fn each(visitor: &mut impl Visitor) {
     visitor.visit(cubic());
     visitor.visit(c4());
+    visitor.visit(bbr());
 }
 
 /// What is to be done with each subject, whatever the type of its controller.
@@ -28,6 +30,11 @@ pub(crate) fn cubic() -> Subject<Cubic> {
 /// C4.
 pub(crate) fn c4() -> Subject<C4> {
     Subject::rate_based("c4", |setup| C4::new(&cc_c4::Config::from(*setup))).tagged(&["resume"])
+}
+
+/// BBR.
+pub(crate) fn bbr() -> Subject<Bbr> {
+    Subject::rate_based("bbr", |setup| Bbr::new(&cc_bbr::Config::from(*setup))).tagged(&["persistent"])
 }
 
 /// All subjects, for what needs not know the types of their controllers.
