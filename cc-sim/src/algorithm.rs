@@ -8,19 +8,22 @@ use cc_core::{CongestionController, Setup};
 pub enum Algorithm {
     /// C4, `cc-c4`.
     C4,
+    /// BBR version 3, `cc-bbr`.
+    Bbr,
     /// CUBIC with HyStart++, `cc-cubic`.
     Cubic,
 }
 
 impl Algorithm {
     /// All of them, in the order of tables.
-    pub const ALL: &'static [Self] = &[Self::C4, Self::Cubic];
+    pub const ALL: &'static [Self] = &[Self::C4, Self::Bbr, Self::Cubic];
 
     /// The name used on the command line and in results.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::C4 => "c4",
+            Self::Bbr => "bbr",
             Self::Cubic => "cubic",
         }
     }
@@ -31,17 +34,20 @@ impl Algorithm {
         Self::ALL.iter().copied().find(|algorithm| algorithm.name() == name)
     }
 
-    /// A controller with the algorithm's defaults and the initial window of the endpoint.
+    /// A controller with the algorithm's defaults and the initial window of the endpoint, which draws its random numbers from
+    /// `seed`.
     #[must_use]
-    pub fn controller(self, endpoint: &Endpoint) -> AnyController {
+    pub fn controller(self, endpoint: &Endpoint, seed: u64) -> AnyController {
         let setup = Setup {
             max_datagram_size: endpoint.initial_mtu,
             initial_window: Some(endpoint.initial_window),
             paces: endpoint.pacing,
+            seed,
             ..Setup::default()
         };
         match self {
             Self::C4 => Box::new(cc_c4::C4::new(&setup.into())),
+            Self::Bbr => Box::new(cc_bbr::Bbr::new(&setup.into())),
             Self::Cubic => Box::new(cc_cubic::Cubic::new(&cc_cubic::Config {
                 fast_convergence: endpoint.fast_convergence,
                 ..setup.into()
@@ -53,5 +59,5 @@ impl Algorithm {
 /// Any controller, behind one type: what a stack that chooses its algorithm at run time would use.
 pub type AnyController = Box<dyn CongestionController>;
 
-/// Makes the controller of a flow from its algorithm and the parameters of its endpoints.
-pub type MakeController<'a> = &'a (dyn Fn(Algorithm, &Endpoint) -> AnyController + Sync);
+/// Makes the controller of a flow from its algorithm, the parameters of its endpoints and a seed.
+pub type MakeController<'a> = &'a (dyn Fn(Algorithm, &Endpoint, u64) -> AnyController + Sync);

@@ -14,6 +14,7 @@ const SEEDS: u64 = 3;
 fn watched(algorithm: Algorithm, controller: AnyController, record: &Record) -> AnyController {
     let watched = match algorithm {
         Algorithm::C4 => Watched::new(controller, &subjects::c4()),
+        Algorithm::Bbr => Watched::new(controller, &subjects::bbr()),
         Algorithm::Cubic => Watched::new(controller, &subjects::cubic()),
     };
     Box::new(watched.recording_in(record))
@@ -21,8 +22,9 @@ fn watched(algorithm: Algorithm, controller: AnyController, record: &Record) -> 
 
 fn run(scenario: &Scenario, algorithm: Algorithm, seed: u64) -> Result<Record, SimulationError> {
     let record = Record::default();
-    let make =
-        |algorithm: Algorithm, endpoint: &_| watched(algorithm, algorithm.controller(endpoint), &record);
+    let make = |algorithm: Algorithm, endpoint: &_, seed| {
+        watched(algorithm, algorithm.controller(endpoint, seed), &record)
+    };
     let outcome = simulate_with(scenario, algorithm, &make, seed, &mut ())?;
     assert_eq!(Ok(outcome), simulate_flows(scenario, algorithm, seed, &mut ()), "watching changes a run");
     Ok(record)
@@ -78,7 +80,7 @@ impl CongestionController for Greedy {
 #[test]
 fn a_faulty_controller_is_noticed_in_a_simulation() {
     let record = Record::default();
-    let make = |_: Algorithm, _: &_| -> AnyController {
+    let make = |_: Algorithm, _: &_, _| -> AnyController {
         let inner = cc_cubic::Cubic::new(&cc_cubic::Config::default());
         Box::new(Watched::new(Greedy { inner, losses: 0 }, &subjects::cubic()).recording_in(&record))
     };

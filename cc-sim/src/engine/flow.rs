@@ -27,7 +27,8 @@ impl Flow {
         seed: u64,
     ) -> Self {
         let (endpoint, transfer) = (&scenario.endpoint, scenario.transfer);
-        let server = Server::new(endpoint, &|| make(algorithm, endpoint), &transfer, scenario.resume, seed);
+        let server =
+            Server::new(endpoint, &|| make(algorithm, endpoint, seed), &transfer, scenario.resume, seed);
         Self::new(scenario, server, algorithm, transfer, Direction::Forward)
     }
 
@@ -40,8 +41,13 @@ impl Flow {
         seed: u64,
     ) -> Self {
         let (algorithm, transfer) = (flow.algorithm.with(main), flow.transfer);
-        let server =
-            Server::new(&scenario.endpoint, &|| make(algorithm, &scenario.endpoint), &transfer, None, seed);
+        let server = Server::new(
+            &scenario.endpoint,
+            &|| make(algorithm, &scenario.endpoint, seed),
+            &transfer,
+            None,
+            seed,
+        );
         Self::new(scenario, server, algorithm, transfer, flow.direction)
     }
 

@@ -138,7 +138,7 @@ impl Server {
             smoothed_rtt_us: rtt.smoothed().as_micros(),
             rate: snapshot.bandwidth.map_or(0, |rate| rate.as_bytes_per_sec()),
             return_rate: self.return_rate.max,
-            startup: snapshot.ssthresh.is_none() && snapshot.congestion_events == 0,
+            startup: snapshot.startup && snapshot.ssthresh.is_none() && snapshot.congestion_events == 0,
         };
         if let Some(frame) = self.requested.update(ack_policy::suited(&self.config, &inputs)) {
             self.ack_frequency = Some(frame);

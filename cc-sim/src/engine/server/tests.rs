@@ -25,7 +25,7 @@ impl Bench {
         let link = LinkState::constant(8_000_000, 10_000, QueueLimit::Unlimited);
         let transfer = Transfer { bytes: 10_000_000, start_us: 0 };
         let mut bench = Self {
-            server: Server::new(config, &|| Algorithm::Cubic.controller(config), &transfer, None, 1),
+            server: Server::new(config, &|| Algorithm::Cubic.controller(config, 1), &transfer, None, 1),
             down: Link::new(&link, Direction::Forward, 0),
             counters: FlowCounters::default(),
         };
@@ -222,7 +222,7 @@ fn packet_numbers_are_skipped_after_ever_longer_stretches() {
         let config = Endpoint { pacing: false, ..Endpoint::default() };
         let transfer = Transfer { bytes: 10_000_000, start_us: 0 };
         let mut server =
-            Server::new(&config, &|| Algorithm::Cubic.controller(&config), &transfer, None, seed);
+            Server::new(&config, &|| Algorithm::Cubic.controller(&config, 1), &transfer, None, seed);
         server.handshake.ready = true;
         for _ in 0..5_000 {
             server.record(0, 1_252, 0, 0);
