@@ -1,6 +1,6 @@
 //! What a user chooses when a controller is made.
 
-use cc_core::{Duration, Instant, Setup};
+use cc_core::{Duration, Instant, ResumeHint, Setup};
 
 /// Parameters of a [`Bbr`](crate::Bbr). Start from the default: `Config { seed, ..Config::default() }`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,10 +18,13 @@ pub struct Config {
     /// Seed of the random waits between bandwidth probes. A factory derives a fresh one for each connection: flows that
     /// draw the same numbers probe together.
     pub seed: u64,
+    /// State of an earlier connection (RFC 9959); may also come later by
+    /// [`on_resume_hint`](cc_core::CongestionController::on_resume_hint). See the crate documentation.
+    pub resume: Option<ResumeHint>,
 }
 
 impl From<Setup> for Config {
-    /// BBR always paces, has no use for a saved window (the draft knows none), and asks for no ECN.
+    /// BBR always paces, and asks for no ECN.
     fn from(setup: Setup) -> Self {
         Self {
             now: setup.now,
@@ -29,6 +32,7 @@ impl From<Setup> for Config {
             initial_window: setup.initial_window,
             initial_rtt: setup.initial_rtt,
             seed: setup.seed,
+            resume: setup.resume,
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::offload_budget::PeerAckPolicy;
 use crate::sample::Sample;
 use cc_core::{
     AckEvent, AckPolicy, CongestionController, Duration, EcnCodepoint, EcnEvent, Instant, LossEvent,
-    MtuChange, PathChange, PathState, Rate, SentPacket, Snapshot, SpuriousLoss,
+    MtuChange, PathChange, PathState, Rate, ResumeHint, SentPacket, Snapshot, SpuriousLoss,
 };
 
 impl CongestionController for Bbr {
@@ -35,6 +35,7 @@ impl CongestionController for Bbr {
             self.frame.newest_sent_at = self.frame.newest_sent_at.max(packet.sent_at);
         }
         self.frame.ends_recovery |= self.ends_recovery(ack);
+        self.validate_resume(path, ack);
         if !ack.last {
             return;
         }
@@ -55,6 +56,9 @@ impl CongestionController for Bbr {
             self.init_pacing_rate(path.rtt.map(|rtt| rtt.smoothed).filter(|rtt| !rtt.is_zero()).or(rs.rtt));
         }
         self.update_control_parameters(path, rs.newly_acked);
+        if let Some(rtt) = rs.rtt {
+            self.try_resume(path, rtt);
+        }
     }
 
     /// Section 5.2.4. Losses found by timer come the same way.
@@ -80,6 +84,7 @@ impl CongestionController for Bbr {
         if loss.packets.last().is_some_and(|packet| packet.starts_run.is_none()) {
             self.signals.note_range();
         }
+        self.retreat_from_resume(path);
         if loss.persistent_congestion {
             self.on_persistent_congestion(path);
         }
@@ -130,6 +135,11 @@ impl CongestionController for Bbr {
         if change == PathChange::New {
             self.restart(path);
         }
+    }
+
+    fn on_resume_hint(&mut self, path: &PathState, hint: &ResumeHint) {
+        self.update_datagram(path);
+        self.take_hint(path, hint);
     }
 
     fn on_ack_policy(&mut self, path: &PathState, policy: &AckPolicy) {

@@ -44,5 +44,6 @@ impl Bbr {
             | State::ProbeRtt { .. } => self.lower_bounds(Rate::ZERO, 0),
         }
         self.keep_bounds_upon_undo();
+        self.retreat_from_resume(path);
     }
 }

@@ -44,6 +44,7 @@ mod probe_bw;
 mod probe_rtt;
 mod random;
 mod recovery;
+mod resume;
 mod round;
 mod sample;
 mod shortterm;

@@ -56,6 +56,8 @@ impl Bbr {
             self.bound_cwnd_for_model();
             return;
         }
+        // RFC 9959, "Unvalidated Phase": no growth before a packet of the jump is acked.
+        let newly_acked = if self.is_unvalidated() { 0 } else { newly_acked };
         let max_inflight = self.max_inflight();
         let grown = self.cwnd.saturating_add(newly_acked);
         let delivered = path.delivered.saturating_sub(self.delivered_before);
@@ -69,6 +71,7 @@ impl Bbr {
             self.cwnd = self.cwnd.max(self.settings.min_pipe_cwnd());
         }
         self.bound_cwnd_for_model();
+        self.bound_cwnd_for_retreat();
         self.cwnd = self.cwnd.max(self.settings.min_window());
     }
 

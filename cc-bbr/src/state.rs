@@ -16,6 +16,7 @@ use crate::offload_budget::PeerAckPolicy;
 use crate::probe_bw::ProbeWait;
 use crate::random::Random;
 use crate::recovery::Recovery;
+use crate::resume::Resume;
 use crate::round::{CwndLimited, Round};
 use crate::shortterm::Bounds;
 use crate::undo::Undo;
@@ -153,6 +154,7 @@ pub struct Bbr {
     pub(crate) cwnd_limited: CwndLimited,
     pub(crate) recovery: Option<Recovery>,
     pub(crate) undo: Option<Undo>,
+    pub(crate) resume: Resume,
     pub(crate) ecn: Ecn,
     /// Whether ECN failed validation on the path (RFC 9000 section 13.4.2).
     pub(crate) ecn_has_failed: bool,
@@ -266,6 +268,7 @@ impl Bbr {
             cwnd_limited: CwndLimited::default(),
             recovery: None,
             undo: None,
+            resume: config.resume.map_or(Resume::Open, Resume::Waiting),
             ecn: Ecn::default(),
             ecn_has_failed: false,
             idle_restart: false,

@@ -266,7 +266,7 @@ fn achieving_expected_startup_bandwidth_on_a_link_with_aggregation() {
     assert!(largest > 2 * net.bdp(), "{largest} of {}", net.bdp());
     // The rate is found, and not overestimated by a slot of the four or so of a round.
     let found = net.bbr().max_bw().as_bytes_per_sec();
-    assert!(found >= TEN_MBIT * 98 / 100 && found <= TEN_MBIT * 125 / 100, "{found}");
+    assert!((TEN_MBIT * 98 / 100..=TEN_MBIT * 125 / 100).contains(&found), "{found}");
 }
 
 #[test]
