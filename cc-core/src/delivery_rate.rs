@@ -64,6 +64,11 @@ impl DeliveryRate {
         }
     }
 
+    #[cfg(fuzzing)]
+    pub(crate) fn set_totals(&mut self, delivered: u64, lost: u64) {
+        (self.delivered, self.lost) = (delivered, lost);
+    }
+
     /// A packet that counts in flight is sent; the answer is to be stored with it. Bytes in flight are those
     /// before it, and with it.
     pub fn on_sent(

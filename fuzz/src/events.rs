@@ -1,38 +1,56 @@
 //! Events of any kind, in any order, with any numbers, handed straight to a controller.
 
-use crate::check_outputs;
+use crate::number::Number;
 use arbitrary::Arbitrary;
 use cc_core::{
-    AckEvent, AckedPacket, CongestionController, DiscardReason, Duration, EcnCodepoint, EcnEvent, Instant,
-    LossCause, LossEvent, LostPacket, MtuChange, PacketSnapshot, PacketSpace, PathChange, PathRtt, PathState,
-    RateSample, ResumeHint, RttEvent, SendLimit, SentPacket, SpuriousLoss,
+    AckEvent, AckPolicy, AckedPacket, CongestionController, DiscardReason, EcnCodepoint, EcnEvent, LossCause,
+    LossEvent, LostPacket, MtuChange, PacketSnapshot, PacketSpace, PathChange, PathRtt, PathState,
+    RateSample, ResumeHint, RttEvent, SendLimit, SentPacket, Setup, SpuriousLoss,
 };
 
-/// A number that is often small, sometimes huge.
+/// What the controller is made from.
 #[derive(Arbitrary, Clone, Copy, Debug)]
-pub enum Number {
-    Small(u16),
-    Large(u32),
-    Any(u64),
+pub struct Setting {
+    now: Number,
+    mtu: u16,
+    window: Option<Number>,
+    rtt: Option<Number>,
+    seed: u8,
+    resume: Option<(Number, Number)>,
+    paces: bool,
+    ecn: u8,
 }
 
-impl Number {
-    fn get(self) -> u64 {
-        match self {
-            Self::Small(n) => n.into(),
-            Self::Large(n) => n.into(),
-            Self::Any(n) => n,
+impl Setting {
+    /// The same for a controller.
+    pub fn setup(&self) -> Setup {
+        Setup {
+            now: self.now.instant(),
+            max_datagram_size: self.mtu(),
+            initial_window: self.window.map(Number::get),
+            initial_rtt: self.rtt.map(Number::span),
+            seed: self.seed.into(),
+            resume: self.resume.map(|(cwnd, rtt)| ResumeHint { cwnd: cwnd.get(), rtt: rtt.span() }),
+            paces: self.paces,
+            ecn: codepoint(self.ecn),
         }
     }
 
-    fn nanos(self) -> u64 {
-        // Small numbers are microseconds, so that RTTs are often plausible.
-        match self {
-            Self::Small(n) => u64::from(n) * 1_000,
-            other => other.get(),
-        }
+    fn mtu(&self) -> u64 {
+        u64::from(self.mtu).clamp(1, cc_core::MAX_DATAGRAM_SIZE)
     }
 }
+
+pub(crate) fn codepoint(index: u8) -> EcnCodepoint {
+    match index % 3 {
+        0 => EcnCodepoint::NotEct,
+        1 => EcnCodepoint::Ect0,
+        _ => EcnCodepoint::Ect1,
+    }
+}
+
+/// A call with the state of the path.
+pub type Event = (State, Call);
 
 /// The state that an event carries.
 #[derive(Arbitrary, Clone, Copy, Debug)]
@@ -101,6 +119,7 @@ pub enum Call {
         rtt: Number,
     },
     EcnState(u8),
+    Policy(Number, Number),
 }
 
 /// A packet acked or lost.
@@ -128,27 +147,20 @@ pub struct Sample {
     moved: bool,
 }
 
-fn instant(number: Number) -> Instant {
-    Instant::from_nanos(number.nanos())
-}
-
-fn span(number: Number) -> Duration {
-    Duration::from_nanos(number.nanos())
-}
-
 fn space(app: bool) -> PacketSpace {
     if app { PacketSpace::Application } else { PacketSpace::Handshake }
 }
 
 /// Runs `calls` on `controller` and on a clone of it taken half way; both must agree.
-pub fn run<C: CongestionController + Clone>(mut controller: C, mut mtu: u64, calls: &[(State, Call)]) {
+pub fn run<C: CongestionController + Clone>(mut controller: C, setting: &Setting, calls: &[Event]) {
+    let mut mtu = setting.mtu();
     let mut twin = None;
     for (index, (state, call)) in calls.iter().enumerate() {
         if index == calls.len() / 2 {
             twin = Some(controller.clone());
         }
         apply(&mut controller, &mut mtu, state, call);
-        check_outputs(&controller, mtu);
+        let _ = controller.snapshot();
         if let Some(twin) = twin.as_mut() {
             let mut same = mtu;
             apply(twin, &mut same, state, call);
@@ -164,7 +176,7 @@ fn apply<C: CongestionController>(controller: &mut C, mtu: &mut u64, state: &Sta
         *mtu = u64::from(*bytes).clamp(1, cc_core::MAX_DATAGRAM_SIZE);
     }
     let path = PathState {
-        now: instant(state.now),
+        now: state.now.instant(),
         bytes_in_flight: state.in_flight.get(),
         prior_bytes_in_flight: state.prior_in_flight.get(),
         delivered: state.delivered.get(),
@@ -172,10 +184,10 @@ fn apply<C: CongestionController>(controller: &mut C, mtu: &mut u64, state: &Sta
         next_number: state.next_number.get(),
         oldest_outstanding: state.oldest.map(Number::get),
         rtt: state.rtt.map(|[latest, smoothed, min, var]| PathRtt {
-            latest: span(latest),
-            smoothed: span(smoothed),
-            min: span(min),
-            var: span(var),
+            latest: latest.span(),
+            smoothed: smoothed.span(),
+            min: min.span(),
+            var: var.span(),
         }),
         max_datagram_size: *mtu,
         app_limited: state.limited,
@@ -189,7 +201,7 @@ fn apply<C: CongestionController>(controller: &mut C, mtu: &mut u64, state: &Sta
                 space: PacketSpace::Application,
                 bytes: bytes.get(),
                 in_flight: *in_flight,
-                sent_at: instant(*at),
+                sent_at: at.instant(),
                 carries_data: *data,
             },
         ),
@@ -199,7 +211,7 @@ fn apply<C: CongestionController>(controller: &mut C, mtu: &mut u64, state: &Sta
                 .map(|packet| AckedPacket {
                     number: packet.number.map(Number::get),
                     space: space(packet.app),
-                    sent_at: instant(packet.sent_at),
+                    sent_at: packet.sent_at.instant(),
                     bytes: packet.bytes.get(),
                     was_lost: packet.was_lost,
                     ..AckedPacket::default()
@@ -207,15 +219,15 @@ fn apply<C: CongestionController>(controller: &mut C, mtu: &mut u64, state: &Sta
                 .collect();
             let rate_sample = sample.map(|sample| RateSample {
                 number: sample.number.map(Number::get),
-                sent_at: instant(sample.sent_at),
+                sent_at: sample.sent_at.instant(),
                 snapshot: PacketSnapshot {
                     delivered: sample.prior.get(),
-                    delivered_at: sample.at.map(instant),
+                    delivered_at: sample.at.map(Number::instant),
                     ..PacketSnapshot::default()
                 },
                 delivered: sample.delivered.get(),
-                send_interval: span(sample.send_interval),
-                ack_interval: span(sample.ack_interval),
+                send_interval: sample.send_interval.span(),
+                ack_interval: sample.ack_interval.span(),
                 newly_acked: sample.newly.get(),
                 app_limited: sample.limited,
                 moved_reference: sample.moved,
@@ -237,8 +249,8 @@ fn apply<C: CongestionController>(controller: &mut C, mtu: &mut u64, state: &Sta
                     rate_sample,
                     limited_by,
                     max_bytes_in_flight: max_in_flight.get(),
-                    app_limited_at: limited_at.map(instant),
-                    newest_data_sent_at: data_at.map(instant),
+                    app_limited_at: limited_at.map(Number::instant),
+                    newest_data_sent_at: data_at.map(Number::instant),
                 },
             );
         }
@@ -248,7 +260,7 @@ fn apply<C: CongestionController>(controller: &mut C, mtu: &mut u64, state: &Sta
                 .map(|packet| LostPacket {
                     number: packet.number.map(Number::get),
                     space: space(packet.app),
-                    sent_at: instant(packet.sent_at),
+                    sent_at: packet.sent_at.instant(),
                     bytes: packet.bytes.get(),
                     ..LostPacket::default()
                 })
@@ -268,27 +280,27 @@ fn apply<C: CongestionController>(controller: &mut C, mtu: &mut u64, state: &Sta
                 ect1: ect1.map(Number::get),
                 newly_acked: newly.map(Number::get),
                 largest_acked: largest.map(Number::get),
-                largest_acked_sent_at: instant(*at),
+                largest_acked_sent_at: at.instant(),
             },
         ),
         Call::Rtt { latest, delay, sample, first, app } => controller.on_rtt(
             &path,
             &RttEvent {
                 space: space(*app),
-                latest: span(*latest),
-                ack_delay: delay.map(span),
+                latest: latest.span(),
+                ack_delay: delay.map(Number::span),
                 is_sample: *sample,
                 is_first: *first,
             },
         ),
         Call::AppLimited => controller.on_app_limited(&path),
-        Call::Idle(idle) => controller.on_idle_restart(&path, span(*idle)),
+        Call::Idle(idle) => controller.on_idle_restart(&path, idle.span()),
         Call::Spurious(None) => controller.on_spurious_loss(&path, &SpuriousLoss::All),
         Call::Spurious(Some((number, sent_at, bytes))) => controller.on_spurious_loss(
             &path,
             &SpuriousLoss::Packet {
                 number: Some(number.get()),
-                sent_at: instant(*sent_at),
+                sent_at: sent_at.instant(),
                 bytes: bytes.get(),
             },
         ),
@@ -312,15 +324,14 @@ fn apply<C: CongestionController>(controller: &mut C, mtu: &mut u64, state: &Sta
             controller.on_path_change(&path, if *new { PathChange::New } else { PathChange::Rebinding });
         }
         Call::Resume { cwnd, rtt } => {
-            controller.on_resume_hint(&path, &ResumeHint { cwnd: cwnd.get(), rtt: span(*rtt) });
+            controller.on_resume_hint(&path, &ResumeHint { cwnd: cwnd.get(), rtt: rtt.span() });
+        }
+        Call::Policy(packets, delay) => {
+            let policy = AckPolicy { packets: packets.get(), max_ack_delay: delay.span() };
+            controller.on_ack_policy(&path, &policy);
         }
         Call::EcnState(codepoint) => {
-            let codepoint = match codepoint % 3 {
-                0 => EcnCodepoint::NotEct,
-                1 => EcnCodepoint::Ect0,
-                _ => EcnCodepoint::Ect1,
-            };
-            controller.on_ecn_state(&path, codepoint);
+            controller.on_ecn_state(&path, self::codepoint(*codepoint));
         }
     }
 }

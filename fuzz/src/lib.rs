@@ -1,25 +1,31 @@
-//! What the fuzz targets share: absurd events for a controller, and plausible or absurd calls of a `Path`.
+//! What the fuzz targets do with their input.
 //!
-//! Both check after every step what must hold for every controller: the window is at least two datagrams, a
-//! pacing rate is never zero, the send quantum lies between one datagram and 64 KiB, nothing panics and nothing
-//! overflows (the profile has overflow checks). The same events on a clone give the same state.
+//! | target | input | must hold |
+//! |---|---|---|
+//! | one for each controller | [`controller`]: absurd events, or calls of a path | the kit's invariants after every call; a clone goes the same way |
+//! | `path` | [`path`]: calls of a `Path` around a controller with any outputs | what a naive model of the path says |
+//! | `script` | text | [`script`]: a script that prints as itself and runs, or an error with a line |
+//!
+//! Nothing panics and nothing overflows: the profile has overflow checks and debug assertions.
 
+pub mod controller;
 pub mod events;
+pub mod number;
 pub mod path;
+pub mod script;
+#[path = "../../cc-testkit/tests/subjects/mod.rs"]
+mod subjects;
 
-use cc_core::CongestionController;
-
-/// Checks the outputs of a controller against the largest datagram size in use.
-pub fn check_outputs<C: CongestionController>(controller: &C, max_datagram_size: u64) {
-    let cwnd = controller.cwnd();
-    assert!(cwnd >= 2 * max_datagram_size, "cwnd {cwnd} is below two datagrams of {max_datagram_size}");
-    if let Some(rate) = controller.pacing_rate() {
-        assert!(!rate.is_zero(), "a pacing rate of zero");
-    }
-    let quantum = controller.send_quantum();
-    assert!(
-        quantum >= max_datagram_size && quantum <= (2 * max_datagram_size).max(65_536),
-        "quantum {quantum}"
-    );
-    let _ = controller.snapshot();
+/// Makes a target of each controller, by the name of its function in `subjects`.
+macro_rules! controllers {
+    ($($name:ident),* $(,)?) => {
+        /// The targets of the controllers.
+        pub mod targets {
+            $(pub fn $name(input: &$crate::controller::Input) {
+                $crate::controller::run(&$crate::subjects::$name(), input);
+            })*
+        }
+    };
 }
+
+controllers!(c4, cubic);

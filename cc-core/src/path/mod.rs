@@ -129,6 +129,14 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         }
     }
 
+    /// For fuzz targets, before anything is sent: numbers and totals as after a long life. `number` is at most `u64::MAX` less
+    /// what is going to be sent.
+    #[cfg(fuzzing)]
+    pub fn set_counters(&mut self, number: u64, delivered: u64, lost: u64) {
+        self.ring.start_at(number);
+        self.rate.set_totals(delivered, lost);
+    }
+
     /// The controller.
     #[must_use]
     pub const fn controller(&self) -> &C {

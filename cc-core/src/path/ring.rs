@@ -24,6 +24,11 @@ impl<const N: usize> Ring<N> {
         Self { entries: Deque::new(), front: 0, unsettled: 0, lost_before_front: false }
     }
 
+    #[cfg(fuzzing)]
+    pub(super) fn start_at(&mut self, number: u64) {
+        (self.front, self.unsettled) = (number, number);
+    }
+
     pub(super) fn next_number(&self) -> u64 {
         self.front.saturating_add(as_u64(self.entries.len()))
     }
