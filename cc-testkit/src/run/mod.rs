@@ -30,6 +30,8 @@ pub struct Options {
     pub cut: Option<usize>,
     /// Replaces the controller by a clone again and again, and lets the original diverge before.
     pub clones: bool,
+    /// Most events of a run, and most packets: a script that has more fails. Default 3 000 000.
+    pub max_events: usize,
 }
 
 impl Default for Options {
@@ -42,6 +44,7 @@ impl Default for Options {
             any_subject: false,
             cut: None,
             clones: false,
+            max_events: 3_000_000,
         }
     }
 }

@@ -16,10 +16,6 @@ use cc_core::{
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Most events of a run.
-const MAX_STEPS: usize = 3_000_000;
-/// Most packets of a run.
-const MAX_PACKETS: usize = 3_000_000;
 /// Most packets that were never sent in one `forced` frame.
 const MAX_UNKNOWN: u64 = 1_000;
 /// Most packets of one `fill`: a window without limit must not send for ever.
@@ -298,8 +294,9 @@ impl<'a, S: Stack> Runner<'a, S> {
 
     /// Sends a packet and checks the outputs. Not recorded.
     pub(super) fn send_one(&mut self, line: usize, out: &Outgoing) -> Result<(), Stop> {
-        if self.packets.len() >= MAX_PACKETS {
-            return Err(Stop::Failed(line, format!("the script sends more than {MAX_PACKETS} packets")));
+        let most = self.options.max_events;
+        if self.packets.len() >= most {
+            return Err(Stop::Failed(line, format!("the script sends more than {most} packets")));
         }
         let before = self.outputs();
         let now = self.instant();
@@ -398,8 +395,9 @@ impl<'a, S: Stack> Runner<'a, S> {
     }
 
     fn record(&mut self, line: usize, event: &'static str, sent: u64, outcome: &Outcome) -> Result<(), Stop> {
-        if self.trace.steps.len() >= MAX_STEPS {
-            return Err(Stop::Failed(line, format!("the script has more than {MAX_STEPS} events")));
+        let most = self.options.max_events;
+        if self.trace.steps.len() >= most {
+            return Err(Stop::Failed(line, format!("the script has more than {most} events")));
         }
         self.trace.steps.push(Step {
             at: self.now.as_nanos(),
