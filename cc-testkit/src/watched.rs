@@ -44,6 +44,8 @@ pub struct Watched<C> {
     inner: C,
     monitor: Monitor,
     calls: u64,
+    /// Bytes acked by the parts of a frame so far, and late ones: a controller may wait for the last part.
+    acked: (u64, u64),
     record: Option<Record>,
 }
 
@@ -92,7 +94,13 @@ impl<C> Watched<C> {
     ///
     /// The controller need not have the subject's type: a boxed one can be watched too.
     pub fn new<S>(controller: C, subject: &Subject<S>) -> Self {
-        Self { inner: controller, monitor: Monitor::new(subject, Checks::ALL), calls: 0, record: None }
+        Self {
+            inner: controller,
+            monitor: Monitor::new(subject, Checks::ALL),
+            calls: 0,
+            acked: (0, 0),
+            record: None,
+        }
     }
 
     /// The same with other checks.
@@ -185,9 +193,13 @@ impl<C: CongestionController> CongestionController for Watched<C> {
     fn on_ack(&mut self, path: &PathState, ack: &AckEvent<'_>) {
         let bytes = |late| {
             let packets = ack.packets.iter().filter(|packet| packet.was_lost == late);
-            packets.fold(0, |sum: u64, packet| sum.saturating_add(packet.bytes))
+            // An ack of a packet without a byte acks something, too.
+            packets.fold(0, |sum: u64, packet| sum.saturating_add(packet.bytes.max(1)))
         };
-        let outcome = Outcome { acked: bytes(false), late: bytes(true), ..Outcome::default() };
+        let acked = self.acked.0.saturating_add(bytes(false));
+        let late = self.acked.1.saturating_add(bytes(true));
+        self.acked = if ack.last { (0, 0) } else { (acked, late) };
+        let outcome = Outcome { acked, late, ..Outcome::default() };
         let said = Said { outcome, part: Some(Part::Ack), ..Said::of("on_ack", Cause::Frame) };
         self.watch(path, said, |inner| inner.on_ack(path, ack));
     }
