@@ -101,6 +101,7 @@ impl Script {
         let value = value.trim();
         match key.trim() {
             "title" => value.clone_into(&mut self.title),
+            "source" if value.is_empty() => {}
             "source" => {
                 let space = if self.source.is_empty() { "" } else { " " };
                 self.source.push_str(space);

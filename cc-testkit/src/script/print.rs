@@ -16,7 +16,7 @@ impl fmt::Display for Script {
         if !self.source.is_empty() {
             writeln!(formatter, "source: {}", self.source)?;
         }
-        if !self.applies.0.is_empty() {
+        if !self.applies.0.is_empty() || !self.reason.is_empty() {
             writeln!(formatter, "applies: {}; {}", self.applies, self.reason)?;
         }
         write!(formatter, "{}", self.settings)?;

@@ -82,6 +82,16 @@ fn long_lines_and_deep_loops_are_refused() {
 }
 
 #[test]
+fn a_header_that_says_little_is_printed_as_it_was_read() {
+    // A second source without a word gave a blank, and a reason without tags was left out.
+    let read = |text: &str| Script::parse(text).expect("a script");
+    let script = read("source: a\nsource:\napplies: all; a reason\n");
+    assert_eq!((script.source.as_str(), script.reason.as_str()), ("a", "a reason"));
+    let again = read(&script.to_string());
+    assert_eq!((again.source, again.reason), (script.source, script.reason));
+}
+
+#[test]
 fn tags_choose_subjects() {
     let tags = Tags::parse("loss-based undo|resume !hystart").expect("tags");
     assert!(tags.hold(&["loss-based", "undo"]));
