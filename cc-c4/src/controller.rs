@@ -32,11 +32,13 @@ impl CongestionController for C4 {
         if self.ecn.alpha() <= threshold {
             return;
         }
+        let before = self.outputs;
         if matches!(self.phase, Phase::Initial { .. }) {
             self.initial_on_delay_or_ecn(path);
         } else {
             self.on_congestion(path, Congestion::Ecn { threshold });
         }
+        self.outputs.keep_below(&before);
     }
 
     /// Step 2, and the comparison with a saved state at the path's first sample.
@@ -63,11 +65,13 @@ impl CongestionController for C4 {
         if !path.handshake_ready {
             return;
         }
+        let before = self.outputs;
         for packet in loss.packets {
             if packet.space == PacketSpace::Application && !self.is_of_older_path(packet.sent_at) {
                 self.on_lost_packet(path, packet);
             }
         }
+        self.outputs.keep_below(&before);
     }
 
     /// Steps 3 and 5. Parts of a frame are summed; the last one runs the step.

@@ -57,6 +57,8 @@
 //! * Once a rate is known, the pacing rate is at least 1 B/s, so that a loss never turns pacing off.
 //! * The reference's pacer sends at least one packet per smoothed RTT. Here the pacing rate itself is raised to one
 //!   datagram per smoothed RTT, the only quotient that is rounded up. Window and send quantum do not see it.
+//! * A loss or a mark never raises the window or the pacing rate, nor does it turn pacing off: what was learnt since the
+//!   outputs were last computed shows with the next ACK, normally that of the same frame.
 //! * A change of the datagram size never raises the window, except to the new minimum.
 //! * The CE count is clamped to the newly acked packets where they are known. Where the increase of ECT(1) is not
 //!   known but ECT(1) is in use, all newly acked packets that were not marked count as ECT(1). After
@@ -75,7 +77,7 @@
 //! Those of the algorithm, kept as they are. A flow that stays application-limited from its start never leaves
 //! Initial, and its window grows with every acked byte: the pacing rate alone bounds its bursts. Below 50 kB/s
 //! losses are never congestion, since the average loss rate stays below 52 %. A resume that ends before the first
-//! rate sample falls back to the initial window, unpaced.
+//! rate sample falls back to the initial window, unpaced from the next ACK on.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(

@@ -20,6 +20,16 @@ impl Outputs {
     pub(crate) fn new(initial_window: u64, datagram: u64) -> Self {
         Self { cwnd: initial_window.max(min_window(datagram)), pacing: 0, quantum: quantum(0, datagram) }
     }
+
+    /// After a loss or a mark: window and rate are not above those before it, until the next ACK computes them anew. What
+    /// was learnt since they were computed, an RTT say, must not show as growth in answer to a signal; nor must pacing end
+    /// with it.
+    pub(crate) fn keep_below(&mut self, before: &Self) {
+        self.cwnd = self.cwnd.min(before.cwnd);
+        if before.pacing > 0 {
+            self.pacing = if self.pacing == 0 { before.pacing } else { self.pacing.min(before.pacing) };
+        }
+    }
 }
 
 impl C4 {
@@ -123,14 +133,35 @@ fn quantum(pacing: u64, datagram: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::average;
+    use super::{Outputs, average};
     use crate::tests::{Rig, phases};
     use crate::{C4, Config, Phase};
-    use cc_core::{CongestionController, Duration, MtuChange, PathState, Rate};
+    use cc_core::{CongestionController, Duration, EcnCodepoint, EcnEvent, MtuChange, PathState, Rate};
 
     fn outputs(rig: &mut Rig) -> (u64, u64) {
         rig.c4.update_outputs(&rig.path);
         (rig.c4.cwnd(), rig.c4.pacing_rate().map_or(0, Rate::as_bytes_per_sec))
+    }
+
+    #[test]
+    fn a_signal_shows_nothing_that_would_be_growth() {
+        // 1 000 000 B/s and 40 ms are 40 000 B; a mark in Cruising, after an RTT of 400 ms became the nominal one, would
+        // give nearly ten times that. It shows with the next ACK.
+        let mut rig = Rig::cruising(1_000_000, 40_000);
+        let before = outputs(&mut rig);
+        rig.c4.rtt.nominal_max = 400_000;
+        rig.c4.ecn.set_codepoint(EcnCodepoint::Ect1);
+        let marks = EcnEvent { ce: Some(10), newly_acked: Some(10), ..EcnEvent::default() };
+        for _ in 0..20 {
+            rig.c4.on_ecn(&rig.path, &marks);
+        }
+        assert_eq!(rig.c4.phase, Phase::Recovery { excess_ce: true });
+        assert_eq!(rig.c4.cwnd(), before.0);
+        assert!(outputs(&mut rig).0 > 5 * before.0);
+        // A resume that a mark ends before the first rate sample: no rate is known, but pacing does not end with the mark.
+        let mut paced = Outputs { cwnd: 15_360, pacing: 0, quantum: 2_400 };
+        paced.keep_below(&Outputs { cwnd: 600_000, pacing: 6_000_000, quantum: 65_536 });
+        assert_eq!((paced.cwnd, paced.pacing), (15_360, 6_000_000));
     }
 
     #[test]

@@ -215,9 +215,14 @@ proptest! {
             prop_assert!((datagram.min(65_536)..=65_536).contains(&c4.send_quantum()));
             prop_assert!(c4.delay_threshold() <= Duration::from_millis(25));
             prop_assert!(c4.probe_level() <= 3 && c4.sensitivity() <= 1_024 && c4.ecn_alpha() <= 1_024);
-            // A loss or a mark never raises the rate, and the rate is only forgotten on a new path.
+            // A loss or a mark never raises a rate or the window (but to the least of larger datagrams), nor does it turn
+            // pacing off, and the rate is only forgotten on a new path.
             if matches!(step.event, Event::Loss(_) | Event::Ecn(_)) {
                 prop_assert!(c4.nominal_rate() <= before.nominal_rate());
+                prop_assert!(c4.cwnd() <= before.cwnd().max(2 * datagram));
+                if let Some(rate) = before.pacing_rate().filter(|_| datagram == before.datagram) {
+                    prop_assert!(c4.pacing_rate().is_some_and(|after| after <= rate));
+                }
             }
             if !matches!(step.event, Event::NewPath) {
                 prop_assert!(before.nominal_rate().is_zero() || !c4.nominal_rate().is_zero());
