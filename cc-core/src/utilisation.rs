@@ -5,7 +5,7 @@
 //! that has data all the time must still grow although its flight rarely touches the window. The judgement is
 //! made from what every ACK carries, so it works for stacks that never report sends.
 
-use crate::slow_start::SendRound;
+use crate::slow_start::{SendMark, SendRound};
 use crate::{AckEvent, Instant, MAX_DATAGRAM_SIZE, PathState, SendLimit};
 
 /// Room, in datagrams, that a flight may leave in the window and still count as filling it, where the stack
@@ -51,15 +51,19 @@ pub struct Utilisation {
     reduced: bool,
     /// `maxFS`: largest flight since the last reduction, in bytes.
     max_flight: u64,
-    /// Last time that something other than window and pacer is known to have stopped the sender.
-    starved_at: Option<Instant>,
-    round: SendRound,
+    /// Last time that something other than window and pacer is known to have stopped the sender, if it was.
+    starved_at: Instant,
+    was_starved: bool,
+    /// The running round, unpacked.
+    round_start: SendMark,
+    round_has_begun: bool,
 }
 
 impl Utilisation {
     /// Before the first packet, with an initial window in bytes: `maxFS` starts there.
     #[must_use]
     pub const fn new(rule: IncreaseRule, initial_window: u64) -> Self {
+        let (round_start, round_has_begun) = SendRound::new().unpack();
         Self {
             rule,
             filled: false,
@@ -68,8 +72,10 @@ impl Utilisation {
             utilised: false,
             reduced: false,
             max_flight: initial_window,
-            starved_at: None,
-            round: SendRound::new(),
+            starved_at: Instant::ZERO,
+            was_starved: false,
+            round_start,
+            round_has_begun,
         }
     }
 
@@ -81,7 +87,8 @@ impl Utilisation {
     /// No data was left while window and pacer allowed sending. Optional where
     /// [`AckEvent::app_limited_at`] is filled.
     pub fn on_app_limited(&mut self, now: Instant) {
-        self.starved_at = self.starved_at.max(Some(now));
+        self.starved_at = self.starved_at.max(now);
+        self.was_starved = true;
     }
 
     /// Packets were acked, the window being `cwnd` bytes before any growth for them. Returns whether
@@ -93,7 +100,7 @@ impl Utilisation {
         if !self.mid_frame {
             let datagram = path.max_datagram_size.min(MAX_DATAGRAM_SIZE);
             let full = ack.limited_by == SendLimit::Cwnd || flight.saturating_add(datagram) > cwnd;
-            if self.round.awaits_flight() {
+            if !self.round_has_begun {
                 // What was sent before the first ACK of a flight is what the ACKs of this round are for.
                 self.filled_before = full;
             } else {
@@ -107,7 +114,7 @@ impl Utilisation {
         self.mid_frame = !ack.last;
         let filled = self.filled || self.filled_before;
         // The flags are used for this ACK before a new round clears them.
-        if self.round.on_ack(path, ack) {
+        if self.is_end_of_round(path, ack) {
             self.filled_before = self.filled;
             self.filled = false;
         }
@@ -158,6 +165,13 @@ impl Utilisation {
         self.max_flight
     }
 
+    fn is_end_of_round(&mut self, path: &PathState, ack: &AckEvent<'_>) -> bool {
+        let mut round = SendRound::pack(self.round_start, self.round_has_begun);
+        let ended = round.on_ack(path, ack);
+        (self.round_start, self.round_has_begun) = round.unpack();
+        ended
+    }
+
     fn track_flight(&mut self, path: &PathState, ack: &AckEvent<'_>, flight: u64) {
         // The maximum since the last ACK still contains the flight before a reduction.
         let flight = if self.reduced { path.bytes_in_flight } else { flight };
@@ -196,7 +210,8 @@ impl Utilisation {
     /// trip in which it had data all the time.
     fn never_starved_since_sent(&self, ack: &AckEvent<'_>) -> bool {
         let newest_acked = ack.packets.last().map(|packet| packet.sent_at);
-        let Some(starved_at) = self.starved_at.max(ack.app_limited_at) else { return true };
+        let starved_at = self.was_starved.then_some(self.starved_at);
+        let Some(starved_at) = starved_at.max(ack.app_limited_at) else { return true };
         ack.newest_data_sent_at.or(newest_acked).is_some_and(|sent_at| sent_at > starved_at)
     }
 }

@@ -87,6 +87,19 @@ impl SendRound {
         self.start.is_none()
     }
 
+    /// Its start, and whether there is one: both fit better beside the fields of another struct than the round itself.
+    pub(crate) const fn unpack(self) -> (SendMark, bool) {
+        match self.start {
+            Some(start) => (start, true),
+            None => (SendMark { number: 0, at: Instant::ZERO }, false),
+        }
+    }
+
+    /// The inverse of [`unpack`](Self::unpack).
+    pub(crate) const fn pack(start: SendMark, has_begun: bool) -> Self {
+        Self { start: if has_begun { Some(start) } else { None } }
+    }
+
     /// Call once per part of a frame. Returns whether a round ended.
     pub fn on_ack(&mut self, path: &PathState, ack: &AckEvent<'_>) -> bool {
         let start = *self.start.get_or_insert(SendMark::new(path));

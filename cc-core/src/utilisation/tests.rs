@@ -329,3 +329,9 @@ fn a_reduction_in_a_frame_whose_last_part_was_not_seen_is_over_with_the_frame() 
     sender.ack(120, 0, 10 * MSS, SendLimit::Cwnd);
     assert_eq!(sender.utilisation.max_flight(), 4 * MSS);
 }
+
+#[test]
+fn the_judgement_is_small() {
+    // Controllers of at most 256 bytes hold one.
+    assert!(size_of::<Utilisation>() <= 40, "{}", size_of::<Utilisation>());
+}
