@@ -38,8 +38,9 @@ const FLIGHT: [(u64, u64); 2] =
 #[must_use]
 pub fn physical_limit(scenario: &Scenario) -> Option<Limit> {
     let endpoint = &scenario.endpoint;
-    let mut down = Lane::new(&scenario.link, |state| state.down_bps, scenario.time_limit_us);
-    let mut up = Lane::new(&scenario.link, |state| state.up_bps, scenario.time_limit_us);
+    let lane = |rate| Lane::new(&scenario.link, rate, scenario.transfer.access_us, scenario.time_limit_us);
+    let mut down = lane(|state: &LinkState| state.down_bps);
+    let mut up = lane(|state: &LinkState| state.up_bps);
 
     let hello_us = up.send(scenario.transfer.start_us, size::CLIENT_HELLO, 1)?;
     let mut request_us = hello_us;
@@ -67,20 +68,22 @@ pub fn physical_limit(scenario: &Scenario) -> Option<Limit> {
 struct Lane<'a> {
     timeline: &'a LinkTimeline,
     rate: fn(&LinkState) -> u64,
+    /// Propagation delay after the link.
+    access_us: u64,
     limit_us: u64,
     /// State in force and when it ends (`u64::MAX`: never).
     state: usize,
     state_ends_us: u64,
     /// When the serialiser has sent all that it was given.
     idle_us: u64,
-    /// Arrival of the last packet: no later one arrives before it.
+    /// When the last packet comes out of the link: no later one does before it.
     arrived_us: u64,
 }
 
 impl<'a> Lane<'a> {
-    fn new(timeline: &'a LinkTimeline, rate: fn(&LinkState) -> u64, limit_us: u64) -> Self {
+    fn new(timeline: &'a LinkTimeline, rate: fn(&LinkState) -> u64, access_us: u64, limit_us: u64) -> Self {
         let state_ends_us = timeline.states.first().and_then(|state| state.duration_us).unwrap_or(u64::MAX);
-        Self { timeline, rate, limit_us, state: 0, state_ends_us, idle_us: 0, arrived_us: 0 }
+        Self { timeline, rate, access_us, limit_us, state: 0, state_ends_us, idle_us: 0, arrived_us: 0 }
     }
 
     /// Sends `count` packets of `bytes` each, back to back, from `now_us` on; the arrival of the last one.
@@ -113,7 +116,8 @@ impl<'a> Lane<'a> {
             }
         }
         self.idle_us = at_us;
-        (self.arrived_us <= self.limit_us).then_some(self.arrived_us)
+        let arrived_us = self.arrived_us.saturating_add(self.access_us);
+        (arrived_us <= self.limit_us).then_some(arrived_us)
     }
 
     /// Goes on to the state that follows; `None` if none does.
@@ -146,7 +150,7 @@ mod tests {
     }
 
     fn scenario(states: Vec<LinkState>, repeat: bool, bytes: u64) -> Scenario {
-        let transfer = Transfer { bytes, start_us: 0 };
+        let transfer = Transfer::of(bytes);
         Scenario {
             time_limit_us: 10_000_000,
             ..Scenario::single("test", LinkTimeline { states, repeat }, transfer)

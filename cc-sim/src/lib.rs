@@ -17,8 +17,8 @@ pub mod trace;
 
 pub use algorithm::{Algorithm, AnyController, MakeController};
 pub use engine::{
-    FlowCounters, FlowOutcome, Observer, Outcome, RunOutcome, Sample, SampleKind, SimulationError, simulate,
-    simulate_flows, simulate_with,
+    CrossOutcome, FlowCounters, FlowOutcome, Observer, Outcome, RunOutcome, Sample, SampleKind,
+    SimulationError, simulate, simulate_flows, simulate_with,
 };
 pub use scenario::Scenario;
 

@@ -157,3 +157,97 @@ fn a_run_of_all_flows_that_does_not_end_says_where_they_stood() {
     assert_eq!((limit_us, bytes), (2_000_000, 30_000_001));
     assert!((1_000_000..2_000_000).contains(&delivered), "{delivered}");
 }
+
+#[test]
+fn a_longer_access_path_costs_a_flow_its_delay_each_way_and_nobody_else_anything() {
+    // Six crossings in all: 5 ms more each. Two at the request after the hello, and so on.
+    let mut far = scenario("ends = \"all\"", "[[flow]]\nsize_bytes = 1\nstart_ms = 100\naccess_ms = 5");
+    let outcome = run(&far);
+    assert_eq!(times(&outcome.flows[0]), ALONE);
+    let expected = (Some(133_730 + 15_000), Some(143_765 + 20_000), Some(163_893 + 30_000));
+    assert_eq!(times(&outcome.flows[1]), expected);
+    far.transfer.access_us = 5_000;
+    far.flows.clear();
+    let outcome = run(&far);
+    assert_eq!(times(&outcome.flows[0]), (Some(48_730), Some(63_765), Some(93_893)));
+    let limit = cc_sim::ideal::physical_limit(&far).unwrap();
+    assert_eq!(limit.request_us, 48_730);
+    // The ideal sender waits for no ACK of 55 bytes before the close.
+    assert_eq!((limit.last_byte_us, limit.completion_us), (63_765, 93_893 - 55));
+}
+
+#[test]
+fn cross_traffic_delays_what_comes_behind_it() {
+    // A datagram of 5000 bytes at 33 ms has the downlink until 38 000. The byte, ready at 33 730, leaves then:
+    // 38 000 + 35 + 10 000. Everything after it is 4270 later.
+    let source = "[[cross]]\nrate_mbps = 1\npacket_bytes = 5_000\nstart_ms = 33\nstop_ms = 34";
+    let outcome = run(&scenario("", source));
+    assert_eq!(times(&outcome.flows[0]), (Some(33_730), Some(48_035), Some(63_893 + 4_270)));
+    assert_eq!((outcome.cross[0].packets_sent, outcome.cross[0].packets_delivered), (1, 1));
+    // On the uplink at 43 ms: the ACK and the close wait until 48 000 instead of leaving at 43 765.
+    let source = source.replace("33", "43").replace("34", "44") + "\ndirection = \"reverse\"";
+    let outcome = run(&scenario("", &source));
+    assert_eq!(times(&outcome.flows[0]), (Some(33_730), Some(43_765), Some(63_893 + 4_235)));
+}
+
+#[test]
+fn a_constant_rate_above_the_link_s_fills_the_queue_and_loses_the_rest() {
+    // 16 Mbit/s into 8 for 400 ms: a datagram of 1000 bytes every 500 us, 800 of them, and 1000 us of service. The queue
+    // takes what waits less than 20 ms. Waiting time before datagram n: n * 500 us, until it is full with the 40th
+    // (waits 19.5 ms, then 20.5); from then on every second one. 40 + 760 / 2 = 420 are taken, give or take the one
+    // that the queue is full by.
+    let source = "[[cross]]\nrate_mbps = 16\npacket_bytes = 1_000\nstart_ms = 1_000\nstop_ms = 1_400";
+    let mut overload = scenario("duration_ms = 2_000", source);
+    for state in &mut overload.link.states {
+        state.queue = cc_sim::scenario::QueueLimit::DelayUs(20_000);
+    }
+    overload.flows.push(cc_sim::scenario::Flow {
+        algorithm: cc_sim::scenario::FlowAlgorithm::Main,
+        transfer: cc_sim::scenario::Transfer { start_us: 1_990_000, ..cc_sim::scenario::Transfer::of(1) },
+        direction: Direction::Forward,
+    });
+    let cross = run(&overload).cross[0];
+    assert_eq!((cross.packets_sent, cross.packets_delivered + cross.dropped), (800, 800));
+    assert!((419..=421).contains(&cross.packets_delivered), "{cross:?}");
+}
+
+#[test]
+fn a_square_wave_carries_the_integral_of_its_rate() {
+    // 8 Mbit/s for 100 ms and 16 for 100 ms: 100 + 200 datagrams of 1000 bytes a period. A source of 16 Mbit/s keeps the
+    // queue full. In 1000 ms that is 1500; the first is out of the link after a millisecond, and the change of rate
+    // serialises the packet in service again, at most one of 5 + 4 times.
+    let text = "name = \"wave\"\nsummary = \"\"\nlink_repeats = true\nduration_ms = 1_000\n\
+                [[link]]\nduration_ms = 100\nrate_mbps = 8\nlatency_ms = 0\nqueue_ms = 20\n\
+                [[link]]\nduration_ms = 100\nrate_mbps = 16\nlatency_ms = 0\nqueue_ms = 20\n\
+                [transfer]\nsize_bytes = 1\nstart_ms = 999\n\
+                [[cross]]\nrate_mbps = 16\npacket_bytes = 1_000\n";
+    let cross = run(&parse(text, "test").unwrap()).cross[0];
+    assert_eq!(cross.packets_sent, 2_001, "500 us apart, the last one at 1000 ms");
+    assert!((1_490..=1_500).contains(&cross.packets_delivered), "{cross:?}");
+}
+
+#[test]
+fn a_flow_gets_through_whatever_is_lost_of_its_data_and_its_acks() {
+    for (loss, up_loss) in [(0, 200_000), (50_000, 0), (100_000, 100_000)] {
+        let mut lossy = scenario("", "");
+        lossy.transfer.bytes = 1_000_000;
+        for state in &mut lossy.link.states {
+            (state.loss_ppm, state.up_loss_ppm) = (loss, up_loss);
+        }
+        for &algorithm in Algorithm::ALL {
+            let outcome = simulate_flows(&lossy, algorithm, 3, &mut ()).unwrap();
+            let flow = &outcome.flows[0];
+            assert_eq!(flow.received, 1_000_000);
+            let counters = &flow.counters;
+            assert_eq!((counters.lost_on_link > 0, counters.lost_on_link_back > 0), (loss > 0, up_loss > 0));
+            // Nobody takes a packet for lost that the link has not lost, but by a late or a missing ACK.
+            assert_eq!((counters.dropped, counters.dropped_back), (0, 0));
+            assert!(counters.packets_lost >= counters.lost_on_link / 2, "{counters:?}");
+            assert_ne!(
+                simulate_flows(&lossy, algorithm, 4, &mut ()),
+                Ok(outcome),
+                "another seed, other losses"
+            );
+        }
+    }
+}

@@ -70,6 +70,11 @@ impl Flow {
         }
     }
 
+    /// How much longer than the link its path is, in microseconds each way.
+    pub(super) fn access_us(&self) -> u64 {
+        self.transfer.access_us
+    }
+
     /// Bytes that it transfers.
     pub(super) fn bytes(&self) -> u64 {
         self.transfer.bytes

@@ -2,8 +2,9 @@
 //!
 //! All times are whole microseconds of one virtual clock that starts at 0. There are two nodes: node 0 has the data
 //! senders of forward flows and the receivers of reverse ones, node 1 their peers. One step takes the earliest of: a
-//! change of the link, an arrival at node 0, an arrival at node 1, a wake-up at node 0, a wake-up at node 1; on a tie
-//! the earlier in this list wins, and at a node the flow that the scenario names first. An endpoint that wakes up sends
+//! change of the link, an arrival from the link at node 0, one at node 1, the arrival of a packet of a flow with a longer
+//! path, a wake-up at node 0, a wake-up at node 1, a datagram of cross traffic; on a tie the earlier in this list wins,
+//! and at a node the flow that the scenario names first. An endpoint that wakes up sends
 //! all that it may send at that moment.
 //!
 //! "sim_model" in comments is the description of the simulator behind the C4 test draft that this one was written from;
@@ -12,6 +13,7 @@
 
 mod ack_policy;
 mod client;
+mod cross;
 mod flow;
 pub(crate) mod link;
 mod loss;
@@ -23,7 +25,7 @@ mod run;
 mod schedule;
 mod server;
 
-pub use outcome::{FlowCounters, FlowOutcome, Outcome, RunOutcome};
+pub use outcome::{CrossOutcome, FlowCounters, FlowOutcome, Outcome, RunOutcome};
 
 use crate::algorithm::{Algorithm, MakeController};
 use crate::scenario::{Scenario, time_limit_range};

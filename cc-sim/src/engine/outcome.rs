@@ -12,6 +12,21 @@ pub struct RunOutcome {
     pub end_us: u64,
     /// All flows, the main one first, then those of the scenario in its order.
     pub flows: Vec<FlowOutcome>,
+    /// The sources of cross traffic, in the order of the scenario.
+    pub cross: Vec<CrossOutcome>,
+}
+
+/// What became of the datagrams of a source of cross traffic.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CrossOutcome {
+    /// How many it sent.
+    pub packets_sent: u64,
+    /// How many arrived.
+    pub packets_delivered: u64,
+    /// How many the queue dropped.
+    pub dropped: u64,
+    /// How many got lost at random on the link.
+    pub lost_on_link: u64,
 }
 
 /// How one flow fared. Sizes are UDP payload bytes, times are microseconds of virtual time.

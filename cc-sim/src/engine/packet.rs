@@ -22,7 +22,8 @@ pub(crate) mod size {
     pub(crate) const CLOSE_REPLY: u64 = 32;
 }
 
-/// A datagram: its size in bytes, UDP payload, the number of its flow, and what it means.
+/// A datagram: its size in bytes, UDP payload, the number of its flow (of its source, counted on from the flows, if it is cross
+/// traffic), and what it means.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packet {
     pub(super) bytes: u64,
@@ -54,6 +55,8 @@ pub(super) enum Content {
     Close,
     /// Server: its answer.
     CloseReply,
+    /// Cross traffic.
+    Cross,
 }
 
 /// A 1-RTT packet of the server.

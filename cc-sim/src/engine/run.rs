@@ -1,14 +1,16 @@
 //! The event loop.
 
+use super::cross::Source;
 use super::flow::Flow;
 use super::link::{Fate, Link, Port};
 use super::packet::{AckStore, Content, Packet};
 use super::rng::SplitMix64;
 use super::schedule::Schedule;
-use super::{Observer, Outcome, RunOutcome, Sample, SampleKind, SimulationError, server};
+use super::{CrossOutcome, Observer, Outcome, RunOutcome, Sample, SampleKind, SimulationError, server};
 use crate::scenario::{Direction, RunEnd, Scenario};
 use crate::{Algorithm, MakeController};
 use cc_core::CongestionController;
+use std::collections::VecDeque;
 
 /// What can act. The index of a part in the schedule is its place in the order that decides ties.
 #[derive(Clone, Copy, Debug)]
@@ -17,27 +19,41 @@ enum Part {
     Timeline,
     /// The packet at the head of the link in this direction.
     Arrival(Direction),
+    /// The packet at the head of an access path.
+    Access(usize),
     /// The data sender of a flow.
     Server(usize),
     /// The data receiver of a flow.
     Client(usize),
+    /// A source of cross traffic.
+    Cross(usize),
+}
+
+/// What the packets of one flow in one direction still have to go after the link.
+struct Access {
+    direction: Direction,
+    flow: usize,
+    delay_us: u64,
+    /// Packets and their arrival times, in order.
+    packets: VecDeque<(u64, Packet)>,
 }
 
 pub(super) struct Simulation<'a> {
     scenario: &'a Scenario,
     clock: u64,
-    /// The link of data in forward direction.
-    down: Link,
-    /// The other one.
-    up: Link,
+    /// The link of each direction.
+    links: [Link; 2],
     acks: AckStore,
     flows: Vec<Flow>,
     /// Flows whose client has not closed its connection.
     open: usize,
+    /// Access paths of the flows that have one, data and ACKs apart.
+    access: Vec<Access>,
+    cross: Vec<(Source, CrossOutcome)>,
     schedule: Schedule,
     parts: Vec<Part>,
-    /// Where in `parts` the endpoints of each flow stand: data sender, data receiver.
-    endpoints: Vec<(usize, usize)>,
+    /// Where in `parts` each flow stands.
+    places: Vec<Places>,
     /// Index of the link state in force.
     link_state: usize,
 }
@@ -51,37 +67,37 @@ impl<'a> Simulation<'a> {
     ) -> Self {
         let mut seeds = SplitMix64::new(seed);
         let first = &scenario.link.states[0];
-        let down = Link::new(first, Direction::Forward, seeds.next_u64());
-        let up = Link::new(first, Direction::Reverse, seeds.next_u64());
+        let links = [Direction::Forward, Direction::Reverse]
+            .map(|direction| Link::new(first, direction, seeds.next_u64()));
         let mut flows = vec![Flow::main(scenario, algorithm, make, seeds.next_u64())];
         let others = scenario.flows.iter();
         flows.extend(others.map(|flow| Flow::other(scenario, flow, algorithm, make, seeds.next_u64())));
-        let parts = parts(&flows);
-        let mut endpoints = vec![(0, 0); flows.len()];
-        for (place, part) in parts.iter().enumerate() {
-            match *part {
-                Part::Server(flow) => endpoints[flow].0 = place,
-                Part::Client(flow) => endpoints[flow].1 = place,
-                Part::Timeline | Part::Arrival(_) => {}
-            }
-        }
+        let cross = scenario.cross.iter().map(|source| Source::new(source, seeds.next_u64()));
+        let cross: Vec<_> = cross.map(|source| (source, CrossOutcome::default())).collect();
+        let access = access_paths(&flows);
+        let parts = parts(&flows, access.len(), cross.len());
+        let places = places(&parts, &access, flows.len());
         let mut simulation = Self {
             scenario,
             clock: 0,
-            down,
-            up,
+            links,
             acks: AckStore::new(&scenario.endpoint),
             open: flows.len(),
             flows,
+            access,
+            cross,
             schedule: Schedule::new(parts.len()),
             parts,
-            endpoints,
+            places,
             link_state: 0,
         };
         simulation.schedule.set(TIMELINE, first.duration_us);
         for flow in 0..simulation.flows.len() {
             simulation.reschedule_server(flow);
             simulation.reschedule_client(flow);
+        }
+        for source in 0..simulation.cross.len() {
+            simulation.reschedule_cross(source);
         }
         simulation
     }
@@ -123,16 +139,22 @@ impl<'a> Simulation<'a> {
                 None
             }
             Part::Arrival(direction) => {
-                let fate = self.link_mut(direction).pop();
+                let fate = self.links[side(direction)].pop();
                 self.reschedule_link(direction);
                 match fate? {
-                    Fate::Arrived(packet) => self.deliver(direction, &packet),
+                    Fate::Arrived(packet) => self.leave_link(direction, &packet),
                     Fate::Lost(packet) => {
-                        self.release(&packet);
-                        self.flows.get_mut(packet.flow as usize)?.note_lost(direction);
+                        self.on_lost(direction, &packet);
                         None
                     }
                 }
+            }
+            Part::Access(index) => {
+                let access = self.access.get_mut(index)?;
+                let (_, packet) = access.packets.pop_front()?;
+                let direction = access.direction;
+                self.reschedule_access(index);
+                self.deliver(direction, &packet)
             }
             Part::Server(flow) => {
                 self.wake_server(flow);
@@ -142,7 +164,27 @@ impl<'a> Simulation<'a> {
                 self.wake_client(flow);
                 None
             }
+            Part::Cross(source) => {
+                self.wake_cross(source);
+                None
+            }
         }
+    }
+
+    /// A packet is through the link.
+    fn leave_link(&mut self, direction: Direction, packet: &Packet) -> Option<usize> {
+        let flow = packet.flow as usize;
+        let Some(places) = self.places.get(flow) else {
+            self.cross[flow - self.flows.len()].1.packets_delivered += 1;
+            return None;
+        };
+        let Some(index) = places.access[side(direction)] else {
+            return self.deliver(direction, packet);
+        };
+        let access = &mut self.access[index];
+        access.packets.push_back((self.clock + access.delay_us, *packet));
+        self.reschedule_access(index);
+        None
     }
 
     /// Hands a packet to the endpoint that it is for; its flow, if that is a data sender.
@@ -166,20 +208,22 @@ impl<'a> Simulation<'a> {
         Some(index)
     }
 
-    /// Gives back what is kept for a packet that will not arrive.
-    fn release(&mut self, packet: &Packet) {
+    /// A packet gets lost on the link.
+    fn on_lost(&mut self, direction: Direction, packet: &Packet) {
         if let Content::Ack { slot, .. } = packet.content {
             self.acks.release(slot);
+        }
+        let index = packet.flow as usize;
+        match self.flows.get_mut(index) {
+            Some(flow) => flow.note_lost(direction),
+            None => self.cross[index - self.flows.len()].1.lost_on_link += 1,
         }
     }
 
     fn wake_server(&mut self, index: usize) {
         let flow = &mut self.flows[index];
         let direction = flow.direction;
-        let link = match direction {
-            Direction::Forward => &mut self.down,
-            Direction::Reverse => &mut self.up,
-        };
+        let link = &mut self.links[side(direction)];
         let mut port = Port::new(link, index as u32);
         flow.server.wake(self.clock, &mut port, &mut flow.counters);
         let dropped = port.dropped();
@@ -191,10 +235,7 @@ impl<'a> Simulation<'a> {
     fn wake_client(&mut self, index: usize) {
         let flow = &mut self.flows[index];
         let direction = flow.direction.opposite();
-        let link = match direction {
-            Direction::Forward => &mut self.down,
-            Direction::Reverse => &mut self.up,
-        };
+        let link = &mut self.links[side(direction)];
         let mut port = Port::new(link, index as u32);
         flow.client.wake(self.clock, &mut port, &mut self.acks);
         let dropped = port.dropped();
@@ -202,6 +243,19 @@ impl<'a> Simulation<'a> {
         self.note_progress(index);
         self.reschedule_link(direction);
         self.reschedule_client(index);
+    }
+
+    fn wake_cross(&mut self, index: usize) {
+        let (source, outcome) = &mut self.cross[index];
+        let direction = source.config().direction;
+        let link = &mut self.links[side(direction)];
+        let mut port = Port::new(link, (self.flows.len() + index) as u32);
+        port.submit(self.clock, source.config().packet_bytes, Content::Cross);
+        outcome.packets_sent += 1;
+        outcome.dropped += port.dropped();
+        source.on_sent();
+        self.reschedule_link(direction);
+        self.reschedule_cross(index);
     }
 
     fn change_link(&mut self) {
@@ -215,17 +269,16 @@ impl<'a> Simulation<'a> {
         let until = state.duration_us.filter(|_| ends).map(|duration| self.clock + duration);
         self.schedule.set(TIMELINE, until);
         for direction in [Direction::Reverse, Direction::Forward] {
-            let link = match direction {
-                Direction::Forward => &mut self.down,
-                Direction::Reverse => &mut self.up,
-            };
-            let (acks, flows) = (&mut self.acks, &mut self.flows);
+            let link = &mut self.links[side(direction)];
+            let (acks, flows, cross) = (&mut self.acks, &mut self.flows, &mut self.cross);
             link.change(self.clock, state, direction, |packet| {
                 if let Content::Ack { slot, .. } = packet.content {
                     acks.release(slot);
                 }
-                if let Some(flow) = flows.get_mut(packet.flow as usize) {
-                    flow.note_dropped(direction, 1);
+                let index = packet.flow as usize;
+                match flows.get_mut(index) {
+                    Some(flow) => flow.note_dropped(direction, 1),
+                    None => cross[index - flows.len()].1.dropped += 1,
                 }
             });
             self.reschedule_link(direction);
@@ -263,21 +316,7 @@ impl<'a> Simulation<'a> {
             rtt: path.rtt().as_path_rtt(),
             delivered: path.delivered(),
             lost: path.lost_bytes(),
-            queue_us: self.link(flow.direction).waiting_us(self.clock),
-        }
-    }
-
-    fn link(&self, direction: Direction) -> &Link {
-        match direction {
-            Direction::Forward => &self.down,
-            Direction::Reverse => &self.up,
-        }
-    }
-
-    fn link_mut(&mut self, direction: Direction) -> &mut Link {
-        match direction {
-            Direction::Forward => &mut self.down,
-            Direction::Reverse => &mut self.up,
+            queue_us: self.links[side(flow.direction)].waiting_us(self.clock),
         }
     }
 
@@ -286,15 +325,25 @@ impl<'a> Simulation<'a> {
             Direction::Forward => DOWN_ARRIVAL,
             Direction::Reverse => UP_ARRIVAL,
         };
-        self.reschedule(part, self.link(direction).next_arrival());
+        self.reschedule(part, self.links[side(direction)].next_arrival());
     }
 
     fn reschedule_server(&mut self, flow: usize) {
-        self.reschedule(self.endpoints[flow].0, self.flows[flow].server.next_wake());
+        self.reschedule(self.places[flow].server, self.flows[flow].server.next_wake());
     }
 
     fn reschedule_client(&mut self, flow: usize) {
-        self.reschedule(self.endpoints[flow].1, self.flows[flow].client.next_wake());
+        self.reschedule(self.places[flow].client, self.flows[flow].client.next_wake());
+    }
+
+    fn reschedule_access(&mut self, index: usize) {
+        let at = self.access[index].packets.front().map(|&(at, _)| at);
+        self.reschedule(DOWN_ARRIVAL + 1 + index, at);
+    }
+
+    fn reschedule_cross(&mut self, source: usize) {
+        let first = self.parts.len() - self.cross.len();
+        self.reschedule(first + source, self.cross[source].0.next_wake());
     }
 
     /// Times in the past mean "now": only then does the order of the parts decide among them.
@@ -330,9 +379,10 @@ impl<'a> Simulation<'a> {
             spurious_losses: counters.spurious_losses,
             dropped: counters.dropped,
             acks_received: counters.acks_received,
-            events: self.down.submitted() + self.up.submitted(),
+            events: self.links.iter().map(Link::submitted).sum(),
         };
-        RunOutcome { main, end_us: self.clock, flows }
+        let cross = self.cross.iter().map(|(_, outcome)| *outcome).collect();
+        RunOutcome { main, end_us: self.clock, flows, cross }
     }
 }
 
@@ -340,15 +390,65 @@ const TIMELINE: usize = 0;
 const UP_ARRIVAL: usize = 1;
 const DOWN_ARRIVAL: usize = 2;
 
-/// All parts in the order that decides ties: sim_model section 1.
-fn parts(flows: &[Flow]) -> Vec<Part> {
+/// All parts in the order that decides ties: sim_model section 1, and what the model does not have.
+fn parts(flows: &[Flow], access_paths: usize, sources: usize) -> Vec<Part> {
     let mut parts =
         vec![Part::Timeline, Part::Arrival(Direction::Reverse), Part::Arrival(Direction::Forward)];
+    parts.extend((0..access_paths).map(Part::Access));
     // The sending endpoints of a direction are at one node, with the receiving ones of the other.
     for node in [Direction::Forward, Direction::Reverse] {
         parts.extend(flows.iter().enumerate().map(|(index, flow)| {
             if flow.direction == node { Part::Server(index) } else { Part::Client(index) }
         }));
     }
+    parts.extend((0..sources).map(Part::Cross));
     parts
+}
+
+/// Arrivals at node 0 first.
+fn access_paths(flows: &[Flow]) -> Vec<Access> {
+    let flows = || flows.iter().enumerate().filter(|(_, flow)| flow.access_us() > 0);
+    [Direction::Reverse, Direction::Forward]
+        .into_iter()
+        .flat_map(|direction| {
+            flows().map(move |(index, flow)| Access {
+                direction,
+                flow: index,
+                delay_us: flow.access_us(),
+                packets: VecDeque::new(),
+            })
+        })
+        .collect()
+}
+
+/// Where a flow stands among the parts.
+#[derive(Clone, Copy, Default)]
+struct Places {
+    server: usize,
+    client: usize,
+    /// Index of its access path in each direction, if it has one.
+    access: [Option<usize>; 2],
+}
+
+/// Index of what there is one of for each direction.
+fn side(direction: Direction) -> usize {
+    match direction {
+        Direction::Forward => 0,
+        Direction::Reverse => 1,
+    }
+}
+
+fn places(parts: &[Part], access: &[Access], flows: usize) -> Vec<Places> {
+    let mut places = vec![Places::default(); flows];
+    for (place, part) in parts.iter().enumerate() {
+        match *part {
+            Part::Server(flow) => places[flow].server = place,
+            Part::Client(flow) => places[flow].client = place,
+            Part::Timeline | Part::Arrival(_) | Part::Access(_) | Part::Cross(_) => {}
+        }
+    }
+    for (index, path) in access.iter().enumerate() {
+        places[path.flow].access[side(path.direction)] = Some(index);
+    }
+    places
 }

@@ -72,6 +72,17 @@ pub struct Transfer {
     pub bytes: u64,
     /// When the client starts its handshake, in microseconds.
     pub start_us: u64,
+    /// Propagation delay that its packets have after the link, each way, in microseconds: what its path is longer than
+    /// that of other flows.
+    pub access_us: u64,
+}
+
+impl Transfer {
+    /// A transfer that starts at time 0 on the path of the link.
+    #[must_use]
+    pub fn of(bytes: u64) -> Self {
+        Self { bytes, start_us: 0, access_us: 0 }
+    }
 }
 
 /// Saved state for careful resume.

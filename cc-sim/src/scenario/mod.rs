@@ -22,6 +22,7 @@
 //! | resolution of the clock and of a packet's time on the link | 1 us | `link.rs` |
 
 mod builtin;
+mod cross;
 mod endpoint;
 mod error;
 mod flow;
@@ -29,6 +30,7 @@ mod link;
 mod parse;
 
 pub use builtin::{builtin, builtin_names};
+pub use cross::{CrossTraffic, Pattern};
 pub use endpoint::Endpoint;
 pub use error::ScenarioError;
 pub use flow::{Direction, Flow, FlowAlgorithm, Resume, RunEnd, Transfer};
@@ -51,6 +53,8 @@ pub struct Scenario {
     pub resume: Option<Resume>,
     /// The other flows.
     pub flows: Vec<Flow>,
+    /// Traffic beside the flows.
+    pub cross: Vec<CrossTraffic>,
     /// What ends a run.
     pub end: RunEnd,
     /// Parameters of the endpoints of all flows.
@@ -60,7 +64,7 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// A scenario of one flow: nothing saved, default endpoints, and the default time limit of a file.
+    /// A scenario of one flow: nothing saved, no other traffic, default endpoints, and the default time limit of a file.
     #[must_use]
     pub fn single(name: &str, link: LinkTimeline, transfer: Transfer) -> Self {
         Self {
@@ -70,6 +74,7 @@ impl Scenario {
             transfer,
             resume: None,
             flows: Vec::new(),
+            cross: Vec::new(),
             end: RunEnd::default(),
             endpoint: Endpoint::default(),
             time_limit_us: parse::DEFAULT_TIME_LIMIT_US,

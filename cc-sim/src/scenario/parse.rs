@@ -36,12 +36,24 @@
 //! [transfer]
 //! size_bytes = 7_000_000        # 1..=10^11
 //! start_ms = 0                  # optional, 0..=3600000, less than time_limit_ms
+//! access_ms = 0                 # optional, 0..=60000: propagation delay each way that this flow has after the link
 //!
 //! [[flow]]                      # optional, at most 255: another flow over the same links
 //! algorithm = "main"            # optional: that of the main flow; or the name of one
 //! size_bytes = 10_000_000       # 1..=10^11
 //! start_ms = 500                # optional, 0..=3600000, less than time_limit_ms
+//! access_ms = 0                 # optional, as that of the main flow
 //! direction = "forward"         # optional: as the main flow; or "reverse"
+//!
+//! [[cross]]                     # optional, at most 64: datagrams that nobody waits for, at a constant rate
+//! rate_mbps = 2                 # 0.001..=8 times packet_bytes: at most one datagram a microsecond
+//! packet_bytes = 1_200          # optional, 20..=65527
+//! direction = "reverse"         # optional: which link it loads; "forward" if not given
+//! start_ms = 1_000              # optional, 0..=86400000
+//! stop_ms = 9_000               # optional, start_ms..=86400000
+//! on_ms = 100                   # optional, with off_ms: on and off in turn, 0.001..=86400000 each
+//! off_ms = 50
+//! random = false                # optional: whether these are means of exponential distributions
 //!
 //! [resume]                      # optional: what the main flow remembers (RFC 9959)
 //! cwnd_bytes = 18_750_000       # 1200..=10^12
@@ -71,6 +83,7 @@
 //! ```
 
 mod check;
+mod cross;
 mod endpoint;
 mod flows;
 mod path;
@@ -154,12 +167,13 @@ impl Checker<'_> {
         }
         let time_limit_us =
             self.or("time_limit_ms", raw.time_limit_ms, MS, TIME_LIMIT_US, DEFAULT_TIME_LIMIT_US)?;
-        let transfer = &raw.transfer;
+        let transfer = (raw.transfer.size_bytes, raw.transfer.start_ms, raw.transfer.access_ms);
         let endpoint = self.endpoint(&raw.endpoint)?;
         Ok(Scenario {
             link: self.timeline(&raw.link, raw.link_repeats, &endpoint)?,
-            transfer: self.transfer("transfer", transfer.size_bytes, transfer.start_ms, time_limit_us)?,
+            transfer: self.transfer("transfer", transfer, time_limit_us)?,
             flows: self.flows(&raw.flow, time_limit_us)?,
+            cross: self.cross(&raw.cross)?,
             end: self.end(&raw, time_limit_us)?,
             resume: raw.resume.map(|resume| self.resume(&resume)).transpose()?,
             endpoint,

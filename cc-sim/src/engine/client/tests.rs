@@ -13,7 +13,7 @@ struct Bench {
 impl Bench {
     fn new(config: &Endpoint) -> Self {
         let link = LinkState::constant(1_000_000_000, 0, QueueLimit::Unlimited);
-        let transfer = Transfer { bytes: 10_000_000, start_us: 0 };
+        let transfer = Transfer::of(10_000_000);
         Self {
             client: Client::new(config, &transfer),
             up: Link::new(&link, Direction::Reverse, 0),

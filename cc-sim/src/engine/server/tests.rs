@@ -23,7 +23,7 @@ impl Bench {
     /// MTU probe.
     fn new(config: &Endpoint) -> Self {
         let link = LinkState::constant(8_000_000, 10_000, QueueLimit::Unlimited);
-        let transfer = Transfer { bytes: 10_000_000, start_us: 0 };
+        let transfer = Transfer::of(10_000_000);
         let mut bench = Self {
             server: Server::new(config, &|| Algorithm::Cubic.controller(config, 1), &transfer, None, 1),
             down: Link::new(&link, Direction::Forward, 0),
@@ -220,7 +220,7 @@ fn packet_numbers_are_skipped_after_ever_longer_stretches() {
     let mut largest = 0;
     for seed in 0..50 {
         let config = Endpoint { pacing: false, ..Endpoint::default() };
-        let transfer = Transfer { bytes: 10_000_000, start_us: 0 };
+        let transfer = Transfer::of(10_000_000);
         let mut server =
             Server::new(&config, &|| Algorithm::Cubic.controller(&config, 1), &transfer, None, seed);
         server.handshake.ready = true;

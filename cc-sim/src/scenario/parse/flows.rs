@@ -9,6 +9,7 @@ use std::ops::RangeInclusive;
 // In units of the program: us, bytes.
 const SIZE_BYTES: RangeInclusive<u64> = 1..=100_000_000_000;
 const START_US: RangeInclusive<u64> = 0..=3_600_000_000;
+const ACCESS_US: RangeInclusive<u64> = 0..=MINUTE_US;
 const RESUME_CWND_BYTES: RangeInclusive<u64> = 1_200..=1_000_000_000_000;
 const RESUME_RTT_US: RangeInclusive<u64> = 1..=MINUTE_US;
 const RUN_US: RangeInclusive<u64> = 1_000..=DAY_US;
@@ -20,14 +21,14 @@ impl Checker<'_> {
     pub(super) fn transfer(
         &self,
         table: &str,
-        size_bytes: Number,
-        start_ms: Option<Number>,
+        (size_bytes, start_ms, access_ms): (Number, Option<Number>, Option<Number>),
         time_limit_us: u64,
     ) -> Result<Transfer, ScenarioError> {
         let start_us = *START_US.start()..=*START_US.end().min(&(time_limit_us - 1));
         let start_us = self.or(&format!("{table}.start_ms"), start_ms, MS, start_us, 0)?;
         let bytes = self.number(&format!("{table}.size_bytes"), size_bytes, BYTES, SIZE_BYTES)?;
-        Ok(Transfer { bytes, start_us })
+        let access_us = self.or(&format!("{table}.access_ms"), access_ms, MS, ACCESS_US, 0)?;
+        Ok(Transfer { bytes, start_us, access_us })
     }
 
     pub(super) fn flows(&self, raw: &[RawFlow], time_limit_us: u64) -> Result<Vec<Flow>, ScenarioError> {
@@ -41,7 +42,7 @@ impl Checker<'_> {
         let table = format!("flow[{i}]");
         Ok(Flow {
             algorithm: self.flow_algorithm(&format!("{table}.algorithm"), raw.algorithm.as_deref())?,
-            transfer: self.transfer(&table, raw.size_bytes, raw.start_ms, time_limit_us)?,
+            transfer: self.transfer(&table, (raw.size_bytes, raw.start_ms, raw.access_ms), time_limit_us)?,
             direction: self.direction(&format!("{table}.direction"), raw.direction.as_deref())?,
         })
     }

@@ -17,6 +17,8 @@ pub(super) struct RawScenario {
     pub(super) resume: Option<RawResume>,
     #[serde(default)]
     pub(super) flow: Vec<RawFlow>,
+    #[serde(default)]
+    pub(super) cross: Vec<RawCross>,
     pub(super) ends: Option<String>,
     pub(super) duration_ms: Option<Number>,
     #[serde(default)]
@@ -48,6 +50,7 @@ pub(super) struct RawState {
 pub(super) struct RawTransfer {
     pub(super) size_bytes: Number,
     pub(super) start_ms: Option<Number>,
+    pub(super) access_ms: Option<Number>,
 }
 
 #[derive(Deserialize)]
@@ -56,7 +59,21 @@ pub(super) struct RawFlow {
     pub(super) algorithm: Option<String>,
     pub(super) size_bytes: Number,
     pub(super) start_ms: Option<Number>,
+    pub(super) access_ms: Option<Number>,
     pub(super) direction: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawCross {
+    pub(super) direction: Option<String>,
+    pub(super) rate_mbps: Number,
+    pub(super) packet_bytes: Option<Number>,
+    pub(super) start_ms: Option<Number>,
+    pub(super) stop_ms: Option<Number>,
+    pub(super) on_ms: Option<Number>,
+    pub(super) off_ms: Option<Number>,
+    pub(super) random: Option<bool>,
 }
 
 #[derive(Deserialize)]

@@ -1,8 +1,8 @@
 use super::parse;
 use crate::Algorithm;
 use crate::scenario::{
-    Direction, Endpoint, Flow, FlowAlgorithm, Jitter, LinkState, QueueLimit, Resume, RunEnd, Scenario,
-    Transfer, builtin, builtin_names,
+    CrossTraffic, Direction, Endpoint, Flow, FlowAlgorithm, Jitter, LinkState, Pattern, QueueLimit, Resume,
+    RunEnd, Scenario, Transfer, builtin, builtin_names,
 };
 
 /// A file that is accepted; tests change one line of it.
@@ -43,10 +43,21 @@ mtu_bytes = 1_440
 algorithm = "cubic"
 size_bytes = 3_000_000
 start_ms = 500
+access_ms = 25
 direction = "reverse"
 
 [[flow]]
 size_bytes = 4_000_000
+
+[[cross]]
+rate_mbps = 2.5
+packet_bytes = 500
+stop_ms = 9_000
+on_ms = 100
+off_ms = 50
+
+[[cross]]
+rate_mbps = 1
 "#;
 
 fn good() -> Scenario {
@@ -95,15 +106,31 @@ fn units_are_converted_and_what_is_left_out_has_its_default() {
     assert_eq!(scenario.time_limit_us, 10_000_000);
     let first = Flow {
         algorithm: FlowAlgorithm::Fixed(Algorithm::Cubic),
-        transfer: Transfer { bytes: 3_000_000, start_us: 500_000 },
+        transfer: Transfer { bytes: 3_000_000, start_us: 500_000, access_us: 25_000 },
         direction: Direction::Reverse,
     };
     let second = Flow {
         algorithm: FlowAlgorithm::Main,
-        transfer: Transfer { bytes: 4_000_000, start_us: 0 },
+        transfer: Transfer::of(4_000_000),
         direction: Direction::Forward,
     };
     assert_eq!((scenario.flows, scenario.end), (vec![first, second], RunEnd::MainFlow));
+    let bursts = CrossTraffic {
+        direction: Direction::Forward,
+        rate_bps: 2_500_000,
+        packet_bytes: 500,
+        start_us: 0,
+        stop_us: Some(9_000_000),
+        pattern: Pattern::OnOff { on_us: 100_000, off_us: 50_000, random: false },
+    };
+    let constant = CrossTraffic {
+        rate_bps: 1_000_000,
+        packet_bytes: 1_200,
+        stop_us: None,
+        pattern: Pattern::Constant,
+        ..bursts
+    };
+    assert_eq!(scenario.cross, [bursts, constant]);
 }
 
 #[test]
@@ -231,6 +258,14 @@ fn numbers_out_of_range_are_refused_with_the_range() {
         ("start_ms = 1_000", "start_ms", "transfer.start_ms", "0..=9999.999 ms", "10_000"),
         ("size_bytes = 3_000_000", "size_bytes", "flow[0].size_bytes", "1..=100000000000 bytes", "0"),
         ("start_ms = 500", "start_ms", "flow[0].start_ms", "0..=9999.999 ms", "10_000"),
+        ("access_ms = 25", "access_ms", "flow[0].access_ms", "0..=60000 ms", "60_001"),
+        // 500 bytes are 4000 bits.
+        ("rate_mbps = 2.5", "rate_mbps", "cross[0].rate_mbps", "0.001..=4000 Mbit/s", "4_001"),
+        ("packet_bytes = 500", "packet_bytes", "cross[0].packet_bytes", "20..=65527 bytes", "19"),
+        ("stop_ms = 9_000", "start_ms", "cross[0].start_ms", "0..=86400000 ms", "86_400_001"),
+        ("stop_ms = 9_000", "stop_ms", "cross[0].stop_ms", "0..=86400000 ms", "86_400_001"),
+        ("on_ms = 100", "on_ms", "cross[0].on_ms", "0.001..=86400000 ms", "0"),
+        ("off_ms = 50", "off_ms", "cross[0].off_ms", "0.001..=86400000 ms", "0"),
         ("cwnd_bytes = 18_750_000", "cwnd_bytes", "resume.cwnd_bytes", "1200..=1000000000000 bytes", "1_199"),
         ("rtt_ms = 600.123", "rtt_ms", "resume.rtt_ms", "0.001..=60000 ms", "0"),
     ] {
@@ -310,6 +345,22 @@ fn words_of_a_flow_are_refused_with_those_that_there_are() {
     let many = GOOD.to_owned() + &"[[flow]]\nsize_bytes = 1\n".repeat(254);
     let error = parse(&many, "many.toml").unwrap_err().to_string();
     assert_eq!(error, "many.toml: flow: 256 flows (allowed: 0..=255)");
+}
+
+#[test]
+fn a_source_has_both_periods_or_neither_and_stops_after_it_starts() {
+    let both = "both, or neither";
+    assert_refused("on_ms = 100\n", "", "cross[0].on_ms", both);
+    assert_refused("off_ms = 50\n", "", "cross[0].on_ms", both);
+    assert_refused("on_ms = 100\noff_ms = 50\n", "random = true\n", "cross[0].on_ms", both);
+    let random = parse(&GOOD.replace("off_ms = 50", "off_ms = 50\nrandom = true"), "x").unwrap();
+    let pattern = Pattern::OnOff { on_us: 100_000, off_us: 50_000, random: true };
+    assert_eq!(random.cross[0].pattern, pattern);
+    let late = "stop_ms = 9_000\nstart_ms = 9_001";
+    assert_refused("stop_ms = 9_000", late, "cross[0].stop_ms", "9001..=86400000 ms");
+    let many = GOOD.to_owned() + &"[[cross]]\nrate_mbps = 1\n".repeat(63);
+    let error = parse(&many, "many.toml").unwrap_err().to_string();
+    assert_eq!(error, "many.toml: cross: 65 sources (allowed: 0..=64)");
 }
 
 #[test]
