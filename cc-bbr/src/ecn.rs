@@ -36,7 +36,6 @@ impl Bbr {
                 if self.state == State::ProbeBwRefill {
                     self.start_probe_bw_down(path);
                 }
-                self.lower_bounds(Rate::ZERO, 0);
             }
             State::Drain { .. }
             | State::ProbeBwDown(_)

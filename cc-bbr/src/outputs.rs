@@ -52,7 +52,7 @@ impl Bbr {
     /// `SetCwnd()` (section 5.6.4.6).
     fn set_cwnd(&mut self, path: &PathState, newly_acked: u64) {
         // RFC 9002 appendix B.5: acks of what was sent before persistent congestion do not raise the window.
-        if self.recovery.is_some_and(|recovery| recovery.is_persistent) {
+        if self.is_collapsed() {
             self.bound_cwnd_for_model();
             return;
         }

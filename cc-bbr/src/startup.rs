@@ -26,7 +26,7 @@ impl Bbr {
     /// packet that was just acked tells the losses of that round.
     fn check_startup_high_loss(&mut self, rs: &Sample) {
         let enough = rs.loss_round_start
-            && self.recovery.is_some()
+            && self.in_loss_recovery()
             && self.signals.lost_ranges >= STARTUP_FULL_LOSS_COUNT;
         if enough && rs.is_inflight_too_high() {
             self.leave_startup();

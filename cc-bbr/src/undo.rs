@@ -18,6 +18,8 @@ pub(crate) struct Undo {
     pub(crate) state: UndoState,
     /// `BBR.undo_bw_shortterm`, `BBR.undo_inflight_shortterm`, `BBR.undo_inflight_longterm`.
     pub(crate) bounds: Bounds,
+    /// The window, as `SaveCwnd()` kept it.
+    cwnd: u64,
     /// Bytes that the episode declared lost and that were not acked since.
     lost_bytes: u64,
     /// Send time of the first packet that it declared lost.
@@ -30,6 +32,7 @@ impl Bbr {
         self.undo = Some(Undo {
             state: UndoState::None,
             bounds: self.bounds,
+            cwnd: self.prior_cwnd,
             lost_bytes: 0,
             first_sent_at: Instant::MAX,
         });
@@ -76,7 +79,9 @@ impl Bbr {
     /// `HandleSpuriousLossDetection()`.
     pub(crate) fn handle_spurious_loss_detection(&mut self, path: &PathState) {
         let Some(undo) = self.undo.take() else { return };
-        self.recovery = None;
+        self.end_recovery();
+        // ProbeRTT, if it lasts, restores it at its end.
+        self.prior_cwnd = self.prior_cwnd.max(undo.cwnd);
         self.restore_cwnd();
         self.signals.is_loss_in_round = false;
         self.full_bw.reset(Rate::ZERO);
