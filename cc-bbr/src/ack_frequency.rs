@@ -32,3 +32,35 @@ impl Bbr {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::tests::{cruising, ms, path, probing};
+    use crate::{Bbr, Config, State};
+    use cc_core::{CongestionController, PathState};
+
+    fn wanted(bbr: &Bbr) -> Option<(u64, u64)> {
+        bbr.wanted_ack_policy().map(|policy| (policy.packets, policy.max_ack_delay.as_micros()))
+    }
+
+    #[test]
+    fn probes_want_four_acks_per_round_trip_and_cruising_two() {
+        assert_eq!(wanted(&Bbr::new(&Config::default())), None);
+        // BDP 400 000: 333 packets, of which a quarter are 83; the window is twice as large.
+        let mut bbr = probing(10_000_000, 40);
+        assert_eq!(wanted(&bbr), Some((83, 10_000)));
+        bbr.state = State::Startup;
+        assert_eq!(wanted(&bbr), Some((83, 10_000)));
+        let mut bbr = cruising(10_000_000, 40);
+        assert_eq!(wanted(&bbr), Some((166, 20_000)));
+        // It ran out of window.
+        bbr.note_cwnd_use(&PathState { bytes_in_flight: bbr.cwnd(), ..path() });
+        assert_eq!(wanted(&bbr), Some((83, 10_000)));
+        bbr.state = State::ProbeRtt { done_at: None, round_done: false };
+        assert_eq!(wanted(&bbr), Some((1, 1_000)));
+        let mut tiny = cruising(8_000, 10);
+        assert_eq!(wanted(&tiny), Some((1, 5_000)));
+        tiny.cwnd = 4_800;
+        assert_eq!(wanted(&tiny), Some((1, ms(5).as_micros())));
+    }
+}

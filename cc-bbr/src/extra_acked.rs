@@ -52,3 +52,54 @@ impl Bbr {
         aggregation.filter.update(extra, self.round.count, len);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::Bbr;
+    use crate::sample::Sample;
+    use crate::tests::{cruising, later, ms, path};
+
+    /// So many bytes acked so many ms after the start, in this round.
+    fn ack(bbr: &mut Bbr, at: u64, bytes: u64, round: u64) -> u64 {
+        bbr.round.count = round;
+        let rs = Sample { newly_acked: bytes, ..Sample::default() };
+        bbr.update_ack_aggregation(&later(&path(), ms(at)), &rs);
+        bbr.extra_acked()
+    }
+
+    #[test]
+    fn what_the_bandwidth_does_not_explain_is_extra() {
+        // 1 MB/s: 1000 B per ms
+        let mut bbr = cruising(1_000_000, 40);
+        assert_eq!(ack(&mut bbr, 0, 12_000, 1), 12_000);
+        // 12 000 + 6000 - 5000
+        assert_eq!(ack(&mut bbr, 5, 6_000, 1), 13_000);
+        // 20 000 were expected: the interval begins again.
+        assert_eq!(ack(&mut bbr, 20, 4_000, 1), 13_000);
+        assert_eq!(ack(&mut bbr, 21, 2_000, 1), 13_000);
+        // Ten rounds later only the newest interval counts: 4000 + 2000 + 1000 - 2000.
+        assert_eq!(ack(&mut bbr, 22, 1_000, 11), 5_000);
+    }
+
+    #[test]
+    fn it_is_no_more_than_the_window() {
+        let mut bbr = cruising(1_000_000, 40);
+        assert_eq!(ack(&mut bbr, 0, 1_000_000, 1), 80_000);
+    }
+
+    #[test]
+    fn before_the_pipe_is_full_one_round_is_remembered() {
+        let mut bbr = cruising(1_000_000, 40);
+        bbr.full_bw.reached = false;
+        assert_eq!(ack(&mut bbr, 0, 12_000, 1), 12_000);
+        assert_eq!(ack(&mut bbr, 50, 1_200, 2), 1_200);
+    }
+
+    #[test]
+    fn acks_of_before_an_idle_time_are_forgotten() {
+        let mut bbr = cruising(1_000_000, 40);
+        ack(&mut bbr, 0, 60_000, 1);
+        bbr.handle_restart_from_idle(&later(&path(), ms(1_000)));
+        assert_eq!(ack(&mut bbr, 1_001, 1_200, 20), 1_200);
+    }
+}

@@ -52,3 +52,41 @@ impl Bbr {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::sample::Sample;
+    use crate::tests::{sample, starting};
+
+    #[test]
+    fn three_rounds_below_a_quarter_more_fill_the_pipe() {
+        let mut bbr = starting(1_000, 40);
+        bbr.check_full_bw_reached(&sample(1_000));
+        assert_eq!((bbr.full_bw.bw.as_bytes_per_sec(), bbr.full_bw.count), (1_000, 0));
+        // 1.25 * 1000 is enough, 1249 is not.
+        bbr.check_full_bw_reached(&sample(1_249));
+        assert_eq!(bbr.full_bw.count, 1);
+        bbr.check_full_bw_reached(&sample(1_250));
+        assert_eq!((bbr.full_bw.bw.as_bytes_per_sec(), bbr.full_bw.count), (1_250, 0));
+        for count in 1..=3 {
+            assert!(!bbr.full_bw.reached);
+            bbr.check_full_bw_reached(&sample(1_300));
+            assert_eq!(bbr.full_bw.count, count);
+        }
+        assert!(bbr.full_bw.now && bbr.full_bw.reached);
+    }
+
+    #[test]
+    fn only_rounds_with_a_sample_that_is_not_limited_count() {
+        let mut bbr = starting(1_000, 40);
+        bbr.check_full_bw_reached(&sample(1_000));
+        for rs in [
+            Sample { round_start: false, ..sample(1_000) },
+            Sample { is_app_limited: true, ..sample(1_000) },
+            sample(0),
+        ] {
+            bbr.check_full_bw_reached(&rs);
+            assert_eq!(bbr.full_bw.count, 0, "{rs:?}");
+        }
+    }
+}

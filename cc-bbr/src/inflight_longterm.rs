@@ -119,3 +119,132 @@ impl Bbr {
         bound != INFINITE && largest_flight(path, ack).saturating_add(self.settings.datagram()) > bound
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::sample::Sample;
+    use crate::tests::{cruising, path, probing, sample};
+    use crate::{Bbr, State};
+    use cc_core::PathState;
+
+    /// In ProbeBW_UP with a window of 48 000 B that `inflight_longterm` bounds and that is full.
+    fn limited() -> Bbr {
+        let mut bbr = probing(1_000_000, 40);
+        bbr.cwnd = 48_000;
+        bbr.bounds.inflight_longterm = 48_000;
+        bbr.note_cwnd_use(&PathState { bytes_in_flight: 48_000, ..path() });
+        bbr.state = State::ProbeBwUp { rounds: 0, acked: 0, acked_per_increase: 0 };
+        bbr.raise_inflight_longterm_slope();
+        bbr
+    }
+
+    fn up(bbr: &Bbr) -> (u8, u64, u64) {
+        match bbr.state {
+            State::ProbeBwUp { rounds, acked, acked_per_increase } => (rounds, acked, acked_per_increase),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn acked(bytes: u64, round_start: bool) -> Sample {
+        Sample { newly_acked: bytes, round_start, ..sample(1_000_000) }
+    }
+
+    #[test]
+    fn the_slope_doubles_each_round_down_to_a_datagram_per_datagram() {
+        let mut bbr = limited();
+        for (rounds, per_increase) in [
+            (1, 48_000),
+            (2, 24_000),
+            (3, 12_000),
+            (4, 6_000),
+            (5, 3_000),
+            (6, 1_500),
+            (7, 1_200),
+            (8, 1_200),
+        ] {
+            assert_eq!(up(&bbr), (rounds, 0, per_increase));
+            bbr.raise_inflight_longterm_slope();
+        }
+        for _ in 0..100 {
+            bbr.raise_inflight_longterm_slope();
+        }
+        assert_eq!(up(&bbr).0, 30);
+    }
+
+    #[test]
+    fn whole_increases_count_and_the_rest_is_kept() {
+        let mut bbr = limited();
+        // 3 * 48 000 + 100: three datagrams.
+        bbr.adapt_long_term_model(&path(), &acked(144_100, false));
+        assert_eq!(bbr.bounds.inflight_longterm, 48_000 + 3_600);
+        assert_eq!(up(&bbr), (1, 100, 48_000));
+        // The window no longer reaches the bound: no growth.
+        bbr.adapt_long_term_model(&path(), &acked(144_100, true));
+        assert_eq!(bbr.bounds.inflight_longterm, 51_600);
+        assert_eq!(up(&bbr), (1, 100, 48_000));
+    }
+
+    #[test]
+    fn a_round_raises_the_slope_where_the_bound_is_the_limit() {
+        let mut bbr = limited();
+        bbr.adapt_long_term_model(&path(), &acked(1_200, true));
+        assert_eq!(up(&bbr), (2, 1_200, 24_000));
+    }
+
+    #[test]
+    fn what_was_in_flight_without_many_losses_raises_the_bound() {
+        let mut bbr = limited();
+        let rs = Sample { tx_in_flight: 60_000, lost: 1_200, ..acked(0, false) };
+        bbr.adapt_long_term_model(&path(), &rs);
+        assert_eq!(bbr.bounds.inflight_longterm, 60_000);
+        // 2 % of 70 000 are 1400.
+        let rs = Sample { tx_in_flight: 70_000, lost: 1_401, ..rs };
+        bbr.adapt_long_term_model(&path(), &rs);
+        assert_eq!(bbr.bounds.inflight_longterm, 60_000);
+    }
+
+    #[test]
+    fn an_infinite_bound_stays_infinite() {
+        let mut bbr = probing(1_000_000, 40);
+        bbr.adapt_long_term_model(&path(), &Sample { tx_in_flight: 60_000, ..sample(1) });
+        assert_eq!(bbr.inflight_longterm(), None);
+    }
+
+    #[test]
+    fn headroom_is_fifteen_per_cent_and_at_least_a_datagram() {
+        let mut bbr = cruising(1_000_000, 40);
+        assert_eq!(bbr.inflight_with_headroom(), u64::MAX);
+        for (bound, left) in [(100_000, 85_000), (7_200, 6_000), (2_000, 4_800)] {
+            bbr.bounds.inflight_longterm = bound;
+            assert_eq!(bbr.inflight_with_headroom(), left);
+        }
+    }
+
+    #[test]
+    fn a_probe_that_lost_too_much_leaves_what_was_safe_or_beta_of_what_is_wanted() {
+        // Target 40 000, of which 0.7 are 28 000.
+        for (inflight, bound) in [(35_000, 35_000), (20_000, 28_000)] {
+            let mut bbr = probing(1_000_000, 40);
+            bbr.handle_inflight_too_high(&path(), inflight, false);
+            assert_eq!(bbr.bounds.inflight_longterm, bound);
+            assert!(matches!(bbr.state, State::ProbeBwDown(_)));
+            assert!(bbr.long_term.prev_probe_too_high && !bbr.long_term.is_bw_probe_sample);
+        }
+    }
+
+    #[test]
+    fn a_limited_probe_ends_but_says_nothing_about_the_bound() {
+        let mut bbr = probing(1_000_000, 40);
+        bbr.handle_inflight_too_high(&path(), 35_000, true);
+        assert_eq!(bbr.inflight_longterm(), None);
+        assert!(matches!(bbr.state, State::ProbeBwDown(_)));
+    }
+
+    #[test]
+    fn feedback_that_comes_after_the_probe_changes_the_bound_and_not_the_state() {
+        let mut bbr = cruising(1_000_000, 40);
+        let before = bbr.state;
+        bbr.handle_inflight_too_high(&path(), 35_000, false);
+        assert_eq!((bbr.state, bbr.bounds.inflight_longterm), (before, 35_000));
+    }
+}

@@ -52,6 +52,9 @@ mod startup;
 mod state;
 mod undo;
 
+#[cfg(test)]
+mod tests;
+
 pub use config::Config;
 pub use probe_bw::ProbeWait;
 pub use state::{Bbr, State};

@@ -40,3 +40,40 @@ impl Bbr {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::sample::Sample;
+    use crate::tests::{cruising, path, rate, sample};
+
+    #[test]
+    fn limited_samples_count_only_where_they_show_more() {
+        let mut bbr = cruising(1_000, 40);
+        for (bytes_per_sec, expected) in [(999, 1_000), (1_001, 1_001), (1_001, 1_001), (5, 1_001)] {
+            bbr.update_max_bw(&path(), &mut Sample { is_app_limited: true, ..sample(bytes_per_sec) });
+            assert_eq!(bbr.max_bw(), rate(expected));
+        }
+    }
+
+    #[test]
+    fn a_maximum_lasts_for_its_cycle_and_the_next() {
+        let mut bbr = cruising(1_000, 40);
+        bbr.max_bw.advance();
+        bbr.update_max_bw(&path(), &mut sample(900));
+        assert_eq!(bbr.max_bw(), rate(1_000));
+        bbr.max_bw.advance();
+        // Without a sample the old one stays.
+        assert_eq!(bbr.max_bw(), rate(1_000));
+        bbr.update_max_bw(&path(), &mut sample(800));
+        assert_eq!(bbr.max_bw(), rate(900));
+    }
+
+    #[test]
+    fn no_rate_is_no_sample() {
+        let mut bbr = cruising(1_000, 40);
+        bbr.max_bw.advance();
+        bbr.max_bw.advance();
+        bbr.update_max_bw(&path(), &mut sample(0));
+        assert_eq!(bbr.max_bw(), rate(1_000));
+    }
+}

@@ -72,3 +72,87 @@ impl Bbr {
         probe_expired
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::sample::Sample;
+    use crate::tests::{ms, path};
+    use crate::{Bbr, Config, State};
+    use cc_core::{Instant, PathState};
+
+    /// An RTT sample at a time, both in ms: whether ProbeRTT is due.
+    fn rtt(bbr: &mut Bbr, at: u64, rtt: u64) -> bool {
+        let path = PathState { now: Instant::from_millis(at), ..path() };
+        bbr.update_min_rtt(&path, &Sample { rtt: Some(ms(rtt)), ..Sample::default() })
+    }
+
+    fn known(bbr: &Bbr) -> (u64, u64) {
+        let millis = |rtt: Option<cc_core::Duration>| rtt.map_or(0, |rtt| rtt.as_millis());
+        (millis(bbr.min_rtt()), millis(bbr.probe_rtt_min_delay()))
+    }
+
+    #[test]
+    fn nothing_expires_before_there_is_a_sample() {
+        let mut bbr = Bbr::new(&Config::default());
+        let late = PathState { now: Instant::from_secs(11), ..path() };
+        assert!(!bbr.update_min_rtt(&late, &Sample::default()));
+        assert!(!rtt(&mut bbr, 11_000, 100));
+        assert_eq!(known(&bbr), (100, 100));
+    }
+
+    #[test]
+    fn the_schedule_expires_after_five_seconds_and_the_model_after_ten() {
+        let mut bbr = Bbr::new(&Config::default());
+        assert!(!rtt(&mut bbr, 0, 40));
+        assert!(!rtt(&mut bbr, 5_000, 50));
+        assert_eq!(known(&bbr), (40, 40));
+        assert!(rtt(&mut bbr, 5_001, 50), "later than 5 s");
+        assert_eq!(known(&bbr), (40, 50));
+        // What ProbeRTT finds.
+        bbr.state = State::ProbeRtt { done_at: None, round_done: false };
+        assert!(!rtt(&mut bbr, 5_100, 45));
+        bbr.min_rtt.schedule_next_probe(Instant::from_millis(5_300));
+        bbr.enter_startup();
+        assert!(!rtt(&mut bbr, 10_000, 60));
+        assert_eq!(known(&bbr), (40, 45));
+        // After 10 s the smallest of the last 5 s takes its place.
+        assert!(!rtt(&mut bbr, 10_001, 60));
+        assert_eq!(known(&bbr), (45, 45));
+    }
+
+    #[test]
+    fn lower_samples_count_at_once() {
+        let mut bbr = Bbr::new(&Config::default());
+        rtt(&mut bbr, 0, 40);
+        rtt(&mut bbr, 1_000, 39);
+        assert_eq!(known(&bbr), (39, 39));
+        // An equal one does not put off the next ProbeRTT.
+        assert!(!rtt(&mut bbr, 5_000, 39));
+        assert!(rtt(&mut bbr, 6_001, 39));
+    }
+
+    #[test]
+    fn a_probe_rtt_that_is_due_is_sized_by_the_minimum_of_before() {
+        // Issue 109 of the draft: both windows have expired, and the sample holds a queue.
+        let mut bbr = Bbr::new(&Config::default());
+        rtt(&mut bbr, 0, 40);
+        assert!(rtt(&mut bbr, 11_000, 400));
+        assert_eq!(known(&bbr), (40, 400));
+        bbr.state = State::ProbeRtt { done_at: None, round_done: false };
+        rtt(&mut bbr, 11_200, 120);
+        assert_eq!(known(&bbr), (40, 120));
+        // After it, what it found.
+        bbr.enter_startup();
+        rtt(&mut bbr, 11_500, 150);
+        assert_eq!(known(&bbr), (120, 120));
+    }
+
+    #[test]
+    fn after_idle_no_probe_rtt_comes_and_the_sample_counts() {
+        let mut bbr = Bbr::new(&Config::default());
+        rtt(&mut bbr, 0, 40);
+        bbr.idle_restart = true;
+        assert!(rtt(&mut bbr, 11_000, 60));
+        assert_eq!(known(&bbr), (60, 60));
+    }
+}

@@ -32,3 +32,22 @@ impl Bbr {
         self.quantum().saturating_add(threshold.min(held))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::tests::{cruising, ms, path};
+    use cc_core::{AckPolicy, CongestionController};
+
+    #[test]
+    fn it_is_a_quantum_and_what_the_peer_holds_back() {
+        // 1 MB/s for 1 ms are less than two datagrams.
+        let mut bbr = cruising(1_000_000, 40);
+        bbr.set_pacing_rate_with_gain(100);
+        assert_eq!(bbr.offload_budget(), 2_400);
+        // 10 packets are less than 25 ms at 1 MB/s; 100 are more.
+        for (packets, held) in [(10, 12_000), (100, 25_000), (0, 0), (u64::MAX, 25_000)] {
+            bbr.on_ack_policy(&path(), &AckPolicy { packets, max_ack_delay: ms(25) });
+            assert_eq!(bbr.offload_budget(), 2_400 + held);
+        }
+    }
+}

@@ -126,3 +126,163 @@ impl Bbr {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::tests::{cruising, ms, path, probing, rate, starting};
+    use crate::{Bbr, Config, State};
+    use cc_core::{CongestionController, PathState};
+
+    #[test]
+    fn the_first_pacing_rate_follows_from_the_initial_window() {
+        // 2.77 * 12 000 B / 1 ms; / 100 ms
+        let mut bbr = Bbr::new(&Config::default());
+        assert_eq!(bbr.pacing_rate(), Some(rate(33_240_000)));
+        bbr.init_pacing_rate(Some(ms(100)));
+        assert_eq!(bbr.pacing_rate(), Some(rate(332_400)));
+        let bbr = Bbr::new(&Config { initial_rtt: Some(ms(50)), ..Config::default() });
+        assert_eq!(bbr.pacing_rate(), Some(rate(664_800)));
+        assert_eq!(bbr.min_rtt(), None, "it is no measurement");
+    }
+
+    #[test]
+    fn pacing_leaves_one_per_cent() {
+        let mut bbr = cruising(1_000_000, 40);
+        let State::ProbeBwCruise(wait) = bbr.state else { panic!() };
+        for (state, expected) in [
+            (State::Startup, 2_742_300),
+            (State::Drain { start_round: 0 }, 495_000),
+            (State::ProbeBwDown(wait), 891_000),
+            (State::ProbeBwCruise(wait), 990_000),
+            (State::ProbeBwRefill, 990_000),
+            (State::ProbeBwUp { rounds: 0, acked: 0, acked_per_increase: 0 }, 1_237_500),
+            (State::ProbeRtt { done_at: None, round_done: false }, 990_000),
+        ] {
+            bbr.state = state;
+            bbr.update_control_parameters(&path(), 0);
+            assert_eq!(bbr.pacing_rate(), Some(rate(expected)), "{state:?}");
+        }
+    }
+
+    #[test]
+    fn before_the_pipe_is_full_the_rate_only_rises() {
+        let mut bbr = starting(1_000_000, 40);
+        bbr.pacing_rate = rate(2_742_299);
+        bbr.set_pacing_rate_with_gain(277);
+        assert_eq!(bbr.pacing_rate(), Some(rate(2_742_300)));
+        bbr.set_pacing_rate_with_gain(100);
+        assert_eq!(bbr.pacing_rate(), Some(rate(2_742_300)));
+    }
+
+    #[test]
+    fn without_an_estimate_the_rate_stays_and_it_is_never_zero() {
+        let mut bbr = Bbr::new(&Config::default());
+        bbr.full_bw.set_full();
+        bbr.set_pacing_rate_with_gain(50);
+        assert_eq!(bbr.pacing_rate(), Some(rate(33_240_000)));
+        bbr.bw = rate(1);
+        bbr.set_pacing_rate_with_gain(50);
+        assert_eq!(bbr.pacing_rate(), Some(rate(1)));
+    }
+
+    #[test]
+    fn a_quantum_lasts_a_millisecond_within_two_datagrams_and_64_kib() {
+        let mut bbr = cruising(1_000_000, 40);
+        for (pacing, quantum) in [(1, 2_400), (5_000_000, 5_000), (1_000_000_000, 65_536)] {
+            bbr.pacing_rate = rate(pacing);
+            assert_eq!(bbr.send_quantum(), quantum);
+        }
+        bbr.update_datagram(&PathState { max_datagram_size: 65_527, ..path() });
+        assert_eq!(bbr.send_quantum(), 65_536);
+    }
+
+    #[test]
+    fn max_inflight_is_a_multiple_of_the_bdp_and_what_aggregation_adds() {
+        // BDP 40 000; quantum and four datagrams are less.
+        let mut bbr = cruising(1_000_000, 40);
+        assert_eq!(bbr.max_inflight(), 80_000);
+        // 2.25 BDP and two datagrams
+        let bbr_up = probing(1_000_000, 40);
+        assert_eq!(bbr_up.max_inflight(), 90_000 + 2_400);
+        assert_eq!(bbr_up.inflight(rate(1_000_000), 100), 40_000 + 2_400);
+        bbr.enter_drain();
+        assert_eq!(bbr.max_inflight(), 80_000);
+        // Below a packet: four datagrams.
+        let bbr = cruising(8_000, 10);
+        assert_eq!((bbr.bdp(), bbr.max_inflight()), (80, 4_800));
+    }
+
+    #[test]
+    fn without_an_rtt_the_bdp_is_the_initial_window() {
+        let bbr = Bbr::new(&Config { initial_window: Some(20_000), ..Config::default() });
+        // What may be sent in a millisecond at the first pacing rate, 2.77 * 20 000 B, is more.
+        assert_eq!((bbr.bdp(), bbr.inflight(rate(1), 50)), (20_000, 55_400));
+    }
+
+    #[test]
+    fn the_window_grows_by_what_is_acked_and_no_further_than_the_model() {
+        let mut bbr = cruising(1_000_000, 40);
+        bbr.cwnd = 70_000;
+        bbr.update_control_parameters(&path(), 6_000);
+        assert_eq!(bbr.cwnd(), 76_000);
+        bbr.update_control_parameters(&path(), 6_000);
+        assert_eq!(bbr.cwnd(), 80_000);
+        bbr.cwnd = 200_000;
+        bbr.update_control_parameters(&path(), 0);
+        assert_eq!(bbr.cwnd(), 80_000);
+    }
+
+    #[test]
+    fn before_the_pipe_is_full_the_window_is_not_cut_to_the_model() {
+        let mut bbr = starting(1_000_000, 40);
+        for (cwnd, delivered, expected) in [
+            (70_000, 1_000_000, 76_000),
+            // Above it no growth ...
+            (90_000, 1_000_000, 90_000),
+            // ... unless so little was delivered that the model means nothing.
+            (90_000, 11_999, 96_000),
+        ] {
+            bbr.cwnd = cwnd;
+            bbr.update_control_parameters(&PathState { delivered, ..path() }, 6_000);
+            assert_eq!(bbr.cwnd(), expected);
+        }
+    }
+
+    #[test]
+    fn bounds_of_the_state_hold_the_window_down_to_four_datagrams() {
+        let mut bbr = cruising(1_000_000, 40);
+        let State::ProbeBwCruise(wait) = bbr.state else { panic!() };
+        bbr.bounds.inflight_longterm = 60_000;
+        for (state, expected) in [
+            (State::Startup, 80_000),
+            (State::Drain { start_round: 0 }, 60_000),
+            (State::ProbeBwDown(wait), 60_000),
+            (State::ProbeBwRefill, 60_000),
+            (State::ProbeBwUp { rounds: 0, acked: 0, acked_per_increase: 0 }, 60_000),
+            // 0.85 * 60 000
+            (State::ProbeBwCruise(wait), 51_000),
+            // 0.5 * 40 000 is less than 51 000.
+            (State::ProbeRtt { done_at: None, round_done: false }, 20_000),
+        ] {
+            bbr.state = state;
+            bbr.cwnd = 80_000;
+            bbr.bound_cwnd_for_model();
+            assert_eq!(bbr.cwnd(), expected, "{state:?}");
+        }
+        for bound in [10_000, 100] {
+            bbr.state = State::ProbeBwRefill;
+            bbr.cwnd = 80_000;
+            bbr.bounds.inflight_shortterm = bound;
+            bbr.bound_cwnd_for_model();
+            assert_eq!(bbr.cwnd(), bound.max(4_800));
+        }
+    }
+
+    #[test]
+    fn ten_gigabit_and_600_ms_fit() {
+        let bbr = cruising(1_250_000_000, 600);
+        assert_eq!(bbr.max_inflight(), 1_500_000_000);
+        let bbr = cruising(u64::MAX, u64::MAX / 2_000_000);
+        assert_eq!(bbr.max_inflight(), u64::MAX);
+    }
+}

@@ -162,3 +162,188 @@ impl Bbr {
         self.full_bw.now
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::sample::Sample;
+    use crate::tests::{cruising, later, ms, path, probing, rate, sample};
+    use crate::{Bbr, State};
+    use cc_core::{AckEvent, Duration, PathState, SendLimit};
+
+    const ACK: AckEvent<'static> = AckEvent {
+        packets: &[],
+        last: true,
+        rate_sample: None,
+        limited_by: SendLimit::Unknown,
+        max_bytes_in_flight: 0,
+        app_limited_at: None,
+        newest_data_sent_at: None,
+    };
+
+    fn update(bbr: &mut Bbr, path: &PathState, rs: &Sample) {
+        bbr.update_probe_bw_cycle_phase(path, &ACK, rs);
+    }
+
+    fn wait(bbr: &Bbr) -> super::ProbeWait {
+        match bbr.state {
+            State::ProbeBwDown(wait) | State::ProbeBwCruise(wait) => wait,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn bandwidth_is_probed_after_two_to_three_seconds() {
+        // 100 packets of BDP and more: no Reno flow would be faster.
+        let mut bbr = cruising(10_000_000, 40);
+        let span = wait(&bbr).wait();
+        assert!((ms(2_000)..ms(3_000)).contains(&span), "{span:?}");
+        let rs = Sample { round_start: false, ..sample(10_000_000) };
+        update(&mut bbr, &later(&path(), span), &rs);
+        assert!(matches!(bbr.state, State::ProbeBwCruise(_)));
+        update(&mut bbr, &later(&path(), span.plus(Duration::from_nanos(1))), &rs);
+        assert_eq!(bbr.state, State::ProbeBwRefill);
+    }
+
+    #[test]
+    fn waits_differ_from_probe_to_probe() {
+        let mut bbr = cruising(10_000_000, 40);
+        let mut waits = std::collections::BTreeSet::new();
+        let mut head_starts = 0;
+        for _ in 0..100 {
+            bbr.start_probe_bw_down(&path());
+            waits.insert(wait(&bbr).wait());
+            head_starts += u64::from(wait(&bbr).head_start);
+        }
+        assert_eq!(waits.len(), 100);
+        assert!((30..70).contains(&head_starts), "{head_starts}");
+    }
+
+    #[test]
+    fn reno_coexistence_counts_rounds_by_the_packets_of_the_bdp() {
+        // BDP in bytes, window, rounds: 12 000 B are 10 packets; a cut window counts instead; 63 at most; 4 at least.
+        for (bdp, cwnd, rounds) in
+            [(12_000, 24_000, 10), (12_000, 7_200, 6), (1_200_000, 2_400_000, 63), (80, 4_800, 4)]
+        {
+            let mut bbr = cruising(bdp * 25, 40);
+            assert_eq!(bbr.bdp(), bdp);
+            bbr.cwnd = cwnd;
+            let wait = wait(&bbr);
+            bbr.round.count = wait.round + rounds - u64::from(wait.head_start) - 1;
+            assert!(!bbr.is_reno_coexistence_probe_time(&wait), "{bdp}");
+            bbr.round.count += 1;
+            assert!(bbr.is_reno_coexistence_probe_time(&wait), "{bdp}");
+        }
+    }
+
+    #[test]
+    fn cruise_begins_with_headroom_and_without_a_queue() {
+        // BDP 400 000; 0.85 * inflight_longterm = 382 500
+        let mut bbr = cruising(10_000_000, 40);
+        bbr.start_probe_bw_down(&path());
+        bbr.bounds.inflight_longterm = 450_000;
+        let rs = Sample { round_start: false, ..sample(10_000_000) };
+        update(&mut bbr, &PathState { bytes_in_flight: 382_501, ..path() }, &rs);
+        assert!(matches!(bbr.state, State::ProbeBwDown(_)));
+        update(&mut bbr, &PathState { bytes_in_flight: 382_500, ..path() }, &rs);
+        assert!(matches!(bbr.state, State::ProbeBwCruise(_)));
+
+        // The BDP of max_bw, whatever the short-term bound makes of it.
+        bbr.start_probe_bw_down(&path());
+        bbr.bounds.inflight_longterm = 4_000_000;
+        bbr.bounds.bw_shortterm = rate(1_000_000);
+        bbr.bound_bw_for_model();
+        update(&mut bbr, &PathState { bytes_in_flight: 400_001, ..path() }, &rs);
+        assert!(matches!(bbr.state, State::ProbeBwDown(_)));
+        update(&mut bbr, &PathState { bytes_in_flight: 400_000, ..path() }, &rs);
+        assert!(matches!(bbr.state, State::ProbeBwCruise(_)));
+    }
+
+    #[test]
+    fn refill_forgets_the_short_term_and_lasts_a_round() {
+        let mut bbr = cruising(10_000_000, 40);
+        bbr.bounds.bw_shortterm = rate(5);
+        bbr.bounds.inflight_shortterm = 5;
+        bbr.start_probe_bw_refill(&path());
+        assert_eq!((bbr.bw_shortterm(), bbr.inflight_shortterm()), (None, None));
+        update(&mut bbr, &path(), &Sample { round_start: false, ..sample(9_000_000) });
+        assert_eq!(bbr.state, State::ProbeBwRefill);
+        update(&mut bbr, &path(), &sample(9_000_000));
+        assert!(matches!(bbr.state, State::ProbeBwUp { rounds: 1, acked: 0, .. }));
+        assert_eq!(bbr.full_bw.bw, rate(9_000_000));
+        assert!(bbr.long_term.is_bw_probe_sample);
+    }
+
+    #[test]
+    fn a_probe_ends_with_a_full_pipe() {
+        let mut bbr = probing(10_000_000, 40);
+        let rs = Sample { round_start: false, ..sample(10_000_000) };
+        update(&mut bbr, &path(), &rs);
+        assert!(matches!(bbr.state, State::ProbeBwUp { .. }));
+        bbr.full_bw.set_full();
+        update(&mut bbr, &path(), &rs);
+        assert!(matches!(bbr.state, State::ProbeBwDown(_)));
+        assert!(!bbr.long_term.prev_probe_too_high);
+    }
+
+    #[test]
+    fn the_estimator_starts_again_where_inflight_longterm_is_the_limit() {
+        let mut bbr = probing(10_000_000, 40);
+        bbr.bounds.inflight_longterm = bbr.cwnd;
+        bbr.full_bw.set_full();
+        let full = PathState { bytes_in_flight: bbr.cwnd, ..path() };
+        bbr.note_cwnd_use(&full);
+        update(&mut bbr, &path(), &Sample { round_start: false, ..sample(8_000_000) });
+        assert!(matches!(bbr.state, State::ProbeBwUp { .. }));
+        assert_eq!((bbr.full_bw.now, bbr.full_bw.bw), (false, rate(8_000_000)));
+    }
+
+    #[test]
+    fn a_probe_after_one_that_was_too_high_stops_at_its_level_and_is_followed_by_another() {
+        let mut bbr = probing(10_000_000, 40);
+        bbr.bounds.inflight_longterm = 500_000;
+        bbr.long_term.prev_probe_too_high = true;
+        let rs = Sample { round_start: false, ..sample(10_000_000) };
+        // One more datagram fits.
+        update(&mut bbr, &PathState { prior_bytes_in_flight: 498_800, ..path() }, &rs);
+        assert!(matches!(bbr.state, State::ProbeBwUp { .. }));
+        update(&mut bbr, &PathState { prior_bytes_in_flight: 498_801, ..path() }, &rs);
+        assert!(matches!(bbr.state, State::ProbeBwDown(_)));
+        assert!(bbr.long_term.prev_probe_precautionary && !bbr.long_term.prev_probe_too_high);
+        // A round of feedback without too many losses: refill and probe at once.
+        update(&mut bbr, &path(), &sample(10_000_000));
+        assert_eq!(bbr.state, State::ProbeBwRefill);
+        assert!(!bbr.long_term.prev_probe_precautionary);
+    }
+
+    #[test]
+    fn a_precautionary_probe_that_loses_too_much_is_not_followed_by_another() {
+        let mut bbr = probing(10_000_000, 40);
+        bbr.bounds.inflight_longterm = 500_000;
+        bbr.long_term.prev_probe_too_high = true;
+        let rs = Sample { round_start: false, ..sample(10_000_000) };
+        update(
+            &mut bbr,
+            &PathState { prior_bytes_in_flight: 500_000, bytes_in_flight: 450_000, ..path() },
+            &rs,
+        );
+        bbr.handle_inflight_too_high(&path(), 450_000, false);
+        let queued = PathState { bytes_in_flight: 450_000, ..path() };
+        update(&mut bbr, &queued, &sample(10_000_000));
+        assert!(matches!(bbr.state, State::ProbeBwDown(_)));
+    }
+
+    #[test]
+    fn the_filter_advances_once_a_cycle_unless_limited() {
+        for (limited, expected) in [(false, 9_000_000), (true, 10_000_000)] {
+            let mut bbr = cruising(10_000_000, 40);
+            bbr.start_probe_bw_down(&path());
+            let rs = Sample { is_app_limited: limited, ..sample(10_000_000) };
+            update(&mut bbr, &path(), &rs);
+            bbr.start_probe_bw_down(&path());
+            update(&mut bbr, &path(), &rs);
+            // Two cycles are over, if they count: the next sample is the largest.
+            bbr.update_max_bw(&path(), &mut sample(9_000_000));
+            assert_eq!(bbr.max_bw(), rate(expected));
+        }
+    }
+}

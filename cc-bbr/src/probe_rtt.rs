@@ -76,3 +76,104 @@ impl Bbr {
         self.bdp_multiple(self.bw, PROBE_RTT_CWND_GAIN).max(self.settings.min_pipe_cwnd())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::sample::Sample;
+    use crate::tests::{cruising, later, ms, path, sample, starting};
+    use crate::{Bbr, State};
+    use cc_core::{CongestionController, PathState};
+
+    const ROUND: Sample = Sample {
+        round_start: true,
+        delivered: 1,
+        ..Sample {
+            delivery_rate: cc_core::Rate::ZERO,
+            delivered: 0,
+            prior_delivered: None,
+            is_app_limited: false,
+            tx_in_flight: 0,
+            lost: 0,
+            newly_acked: 0,
+            rtt: None,
+            round_start: false,
+            loss_round_start: false,
+        }
+    };
+
+    /// An ACK so many ms later, that leaves this much in flight.
+    fn check(bbr: &mut Bbr, at: u64, in_flight: u64, is_due: bool) -> &'static str {
+        let path = PathState { bytes_in_flight: in_flight, ..later(&path(), ms(at)) };
+        bbr.check_probe_rtt(&path, &ROUND, is_due);
+        bbr.update_control_parameters(&path, 0);
+        bbr.state.name()
+    }
+
+    #[test]
+    fn it_lasts_200_ms_and_a_round_from_when_the_flight_is_half_a_bdp() {
+        let mut bbr = cruising(1_000_000, 40);
+        assert_eq!(check(&mut bbr, 0, 40_000, false), "probe_bw_cruise");
+        assert_eq!(check(&mut bbr, 0, 40_000, true), "probe_rtt");
+        assert_eq!((bbr.cwnd(), bbr.prior_cwnd), (20_000, 80_000));
+        assert!(bbr.marks_app_limited());
+        assert_eq!(check(&mut bbr, 10, 20_001, false), "probe_rtt");
+        // Now the time runs; the round is done with the next ACK here.
+        assert_eq!(check(&mut bbr, 20, 20_000, false), "probe_rtt");
+        assert_eq!(check(&mut bbr, 220, 15_000, false), "probe_rtt");
+        bbr.bounds.inflight_shortterm = 1;
+        assert_eq!(check(&mut bbr, 221, 15_000, false), "probe_bw_cruise");
+        assert_eq!(bbr.cwnd(), 80_000);
+        assert_eq!(bbr.inflight_shortterm(), None);
+        // What is in flight still counts as limited, until something is sent.
+        assert!(bbr.marks_app_limited());
+        bbr.on_packet_sent(&path(), &cc_core::SentPacket { in_flight: true, ..Default::default() });
+        assert!(!bbr.marks_app_limited());
+    }
+
+    #[test]
+    fn it_takes_a_whole_round() {
+        let mut bbr = cruising(1_000_000, 40);
+        check(&mut bbr, 0, 10_000, true);
+        let late = later(&path(), ms(400));
+        bbr.check_probe_rtt(&late, &Sample { round_start: false, ..ROUND }, false);
+        assert!(bbr.state.is_probe_rtt());
+        bbr.check_probe_rtt(&late, &ROUND, false);
+        assert!(!bbr.state.is_probe_rtt());
+    }
+
+    #[test]
+    fn without_a_full_pipe_it_leads_back_to_startup() {
+        let mut bbr = starting(1_000_000, 40);
+        check(&mut bbr, 0, 10_000, true);
+        check(&mut bbr, 100, 10_000, false);
+        assert_eq!(check(&mut bbr, 300, 10_000, false), "startup");
+    }
+
+    #[test]
+    fn an_idle_restart_skips_it_once() {
+        let mut bbr = cruising(1_000_000, 40);
+        bbr.idle_restart = true;
+        assert_eq!(check(&mut bbr, 0, 10_000, true), "probe_bw_cruise");
+        assert!(!bbr.idle_restart);
+        assert_eq!(check(&mut bbr, 1, 10_000, true), "probe_rtt");
+    }
+
+    #[test]
+    fn a_bdp_below_four_datagrams_keeps_four_in_flight() {
+        let mut bbr = cruising(8_000, 10);
+        bbr.cwnd = 12_000;
+        check(&mut bbr, 0, 10_000, true);
+        assert_eq!(bbr.cwnd(), 4_800);
+        assert!(matches!(bbr.state, State::ProbeRtt { done_at: None, .. }));
+        check(&mut bbr, 1, 4_800, false);
+        assert!(matches!(bbr.state, State::ProbeRtt { done_at: Some(_), .. }));
+    }
+
+    #[test]
+    fn samples_of_it_lower_no_estimate() {
+        let mut bbr = cruising(1_000_000, 40);
+        check(&mut bbr, 0, 10_000, true);
+        bbr.update_max_bw(&path(), &mut Sample { is_app_limited: true, ..sample(500_000) });
+        assert_eq!(bbr.max_bw().as_bytes_per_sec(), 1_000_000);
+    }
+}
