@@ -1,4 +1,134 @@
-//! BBR version 3.
+//! BBR version 3: a model of the path (bandwidth, round-trip time, what is safe in flight) in place of a window that
+//! losses shrink.
+//!
+//! Source: draft-ietf-ccwg-bbr, "BBR Congestion Control", as of August 2026; sections, names and pseudocode functions are
+//! cited beside the code. The file names are those of its sections. Integers only, no allocation, at most 512 bytes.
+//!
+//! ```
+//! use cc_bbr::{Bbr, Config};
+//! use cc_core::CongestionController;
+//!
+//! let bbr = Bbr::new(&Config { seed: 7, ..Config::default() });
+//! assert_eq!(bbr.cwnd(), 12_000); // RFC 9002 section 7.2
+//! // 2.77 initial windows per millisecond, until an RTT is known.
+//! assert_eq!(bbr.pacing_rate().unwrap().as_bytes_per_sec(), 33_240_000);
+//! ```
+//!
+//! # What a stack must give
+//!
+//! * Pacing: the window alone lets BBR send twice what the path holds at once.
+//! * A [`RateSample`](cc_core::RateSample) with each ACK frame. Without samples there is no bandwidth: BBR stays in Startup
+//!   at the initial window and the initial pacing rate.
+//! * Application-limited times, by [`Path::on_app_limited`](cc_core::Path::on_app_limited) or the sampler of one's own.
+//!
+//! What some stacks cannot give, and what happens then:
+//!
+//! * **Delivery state of lost packets** ([`LostPacket::snapshot`](cc_core::LostPacket)). In its place stand the losses of
+//!   the present round trip and the flight before the event. A sum of losses is one burst, of which the prefix that was safe is
+//!   computed like that of any packet. The loss rate may come out lower than it is, for a loss told early in a round;
+//!   losses told later in the round add up. `inflight_longterm` is never set below Beta of the target.
+//! * **Runs of losses** ([`LostPacket::starts_run`](cc_core::LostPacket)). Each loss event counts as one range.
+//! * **Numbers.** Send times take their place; equal times count as sent before.
+//! * **Spurious losses one by one.** [`SpuriousLoss::All`](cc_core::SpuriousLoss) is an undo of the whole episode.
+//! * **Sends.** Whether the window was full is then judged by what every ACK carries.
+//!
+//! # Where the draft is ambiguous or wrong
+//!
+//! * **Inflated `min_rtt` in ProbeRTT** (section 5.3.4.3, issue 109 of its tracker). Where `probe_rtt_min_delay` and
+//!   `min_rtt` have both expired, the pseudocode replaces both by the sample of this ACK, which may hold a whole queue, and sizes
+//!   ProbeRTT by it. Here an expired `min_rtt` stays until the ProbeRTT that is due, or runs, is over; then it becomes what that
+//!   found.
+//! * **Expiry before the first sample** (section 5.2.1 initialises neither `probe_rtt_min_delay` nor its stamp): what was
+//!   never measured does not expire, so that no ProbeRTT comes before there is a `min_rtt`.
+//! * **`CheckProbeRTT()`** saves the window after it has changed the state, so that `SaveCwnd()` keeps an older, larger one. Here it
+//!   is saved before.
+//! * **`SaveStateUponLoss()`** is called in each round of losses, and `StartProbeBW_DOWN()` makes the next lost packet of the
+//!   same frame the first of a round: it would overwrite what was saved, and the undo state with it. Here state is saved
+//!   once per recovery period, as the prose says.
+//! * **`HandleRestartFromIdle()`** moves the start of the interval of `extra_acked` but keeps what was acked in it, all of which
+//!   would then be an excess. Here both start again. Its prose has "exactly `BBR.bw`", its pseudocode the pacing margin of 1 %:
+//!   the margin applies.
+//! * **Application-limited at a restart**: the draft looks when data is written. A stack may not have said so; a flight
+//!   that was empty for longer than two send quanta take was not held back by window or pacer, and counts as idle.
+//! * **"`C.inflight` reaches `inflight_longterm`"** (sections 5.3.3.6 and 5.3.3.7): after an ACK the flight is below a window that is
+//!   bounded by it, and a window need not be a whole number of datagrams. Here the largest flight since the last ACK counts, and
+//!   it has come to the bound if one more datagram would exceed it. All other conditions take the flight after the ACK.
+//! * **Units of `IsRenoCoexistenceProbeTime()`** (section 5.3.3.8, issue 27): rounds are compared with a volume. Here with the
+//!   volume in datagrams, and at least the four of `MinPipeCwnd`: with a BDP below a packet the flow would else probe all
+//!   the time.
+//! * **Drain** has volume caps in the table of section 5.6.1 and none in `BoundCwndForModel()`: the table holds. Gains are taken from the
+//!   table, since the pseudocode that enters the states of ProbeBW sets none.
+//! * **`Inflight()`** is called with and without a bandwidth: `IsTimeToCruise()` uses `max_bw` as it says, all others `bw`.
+//! * **Loss exit from Startup** (section 5.3.1.3 has no pseudocode): judged with the ACK that ends a round of losses, by the packet
+//!   that it acks, if recovery lasts then and six ranges were lost in the round. It also sets `full_bw_now`, as the appendix has it.
+//! * **The threshold** is "exceeds" in `IsInflightTooHigh()` and "at or above" in the derivation of the prefix: exceeds. The prefix of a
+//!   packet is at least nothing and at most the packet.
+//! * **A round that ends with an ACK without a reliable rate sample** is none for the full pipe estimator.
+//! * **The first pacing rate** is computed anew with the first RTT sample, since it could else only rise (section 5.6.2).
+//! * **Filters.** `max_bw` is the maximum of this and the last cycle, recomputed with samples as the pseudocode says; that of
+//!   `extra_acked` covers the present round and the nine before, by the algorithm that section 5.5.5 names.
+//! * **`C.is_cwnd_limited`**: the newest moment at which no further datagram fit counts until a packet is acked that was sent after the
+//!   next ACK.
+//! * **Limited probes** (sixth case of the appendix): the bound is "updated appropriately" after losses of limited packets.
+//!   `HandleInflightTooHigh()` leaves it as it is, and so does this crate.
+//! * **`MarkConnectionAppLimited()`** in ProbeRTT is told by `marks_app_limited`, for the ACK that ends the state too.
+//!
+//! # What QUIC makes of it
+//!
+//! * **Recovery** is the period of RFC 9002 section 7.3.2: from a loss until a packet sent after it is acked. So "fast recovery for
+//!   a round trip" is its whole length.
+//! * **RTO**: QUIC has none. Persistent congestion (RFC 9002 section 7.6) takes its place: the window becomes the
+//!   minimum of that section, two datagrams (the draft: the flight and one packet), and stays there until a packet sent later
+//!   is acked. Then it grows with the acks. It is not restored at the end of recovery, which in QUIC is one round trip later and
+//!   long before what was lost is repaired; an undo restores it. A probe timeout by itself is no event.
+//! * **Spurious loss**: an episode is spurious when every byte that it declared lost was acked, whatever the number of
+//!   rounds.
+//! * **Offload budget**: one quantum, and `min(threshold, delay * max_bw)` once an ACK policy of the peer was announced. There is no
+//!   pacing offload.
+//! * **ACK frequency** (section 4.1.3.3): [`wanted_ack_policy`](cc_core::CongestionController::wanted_ack_policy) asks for four
+//!   ACKs per round trip in Startup, Drain, REFILL and UP; after a quarter of the window or half of the minimum RTT in DOWN and
+//!   CRUISE, and as in UP if the window ran full there; for one per packet in ProbeRTT.
+//! * **RTT samples** are those of the newest packet of each frame, ack delay included, at least 1 us. A clock that went back gives
+//!   none.
+//! * What acks cannot be for is not believed: packets with numbers that were not given yet, and more bytes than were in flight.
+//!
+//! # ECN
+//!
+//! The draft specifies no response and demands one (section 3.7). BBR asks for no ECN (`wanted_ecn` is not-ECT), since what it
+//! would gain is not specified. If the stack uses a codepoint all the same, any CE mark is congestion, on ECT(0) and
+//! ECT(1) alike, answered once per round trip, by no less than CUBIC's answer to a loss (Beta is 0.7 in both):
+//!
+//! * in Startup the search ends as after high losses;
+//! * in REFILL and UP the probe ends as after high losses, and `inflight_longterm` becomes Beta of the flight, but no less than
+//!   Beta of the target;
+//! * elsewhere the short-term bounds become Beta of what they were, or of `max_bw` and the window. What was
+//!   delivered does not count here: marked packets arrive, so that it shows no congestion.
+//!
+//! No undo of a loss raises what a mark lowered.
+//!
+//! # Beyond the draft
+//!
+//! * **A saved window** ([`Config::resume`], a subset of RFC 9959): if the first RTT sample is within a quarter of it of the saved
+//!   RTT and nothing was lost, the window jumps to half of the saved one and the pacing rate to what sends that in a round
+//!   trip. Startup goes on from there. The window does not grow before a packet of the jump is acked. Congestion
+//!   before all of them are acked ends Startup, and holds the window to half of what was acked for a round trip. Without a
+//!   saved window nothing differs from the draft.
+//! * The pacing rate is at least 1 B/s, and stays as it is while no bandwidth is known. The send quantum is never above 64 KiB, which
+//!   two datagrams of more than 32 KiB are.
+//! * The window is at least two datagrams, whatever happened; four with the next ACK. A change of the datagram size raises it to
+//!   two at most, but for the initial window in the handshake (RFC 9002 section 7.2).
+//!
+//! # Not here
+//!
+//! What concerns TCP only (connections without selective acks, its offload budget), the QUIC receive timestamps of section 4.1.3.3
+//! (a MAY), and ProbeRTT triggered from outside (an experiment of section 5.3.4.2).
+//!
+//! # Properties to know
+//!
+//! Those of the algorithm, kept as they are. One flow reaches about 97 % of a bottleneck: ProbeRTT costs 2 %, the pacing margin up
+//! to 1 %. More bandwidth is found after 2 to 3 s, the interval of the probes. An RTT that grows is believed after 10 s. With a
+//! BDP below four packets, the four that ProbeRTT keeps in flight become the minimum RTT after 10 s. An RTT that only equals the minimum
+//! does not put off ProbeRTT. ACKs that come in clumps longer than a round trip make the bandwidth look higher than it is.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(
