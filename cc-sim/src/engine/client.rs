@@ -5,6 +5,8 @@
 use super::link::Port;
 use super::packet::{AckFrequency, AckStore, Content, Data, Limits, Packet, size};
 use super::ranges::Ranges;
+use super::receive_ts::Arrivals;
+use super::rng::SplitMix64;
 use crate::scenario::{Endpoint, Transfer};
 
 /// Packets per ACK at the start, and until the sender asks for another number (sim_model section 5.6).
@@ -24,6 +26,9 @@ pub(super) struct Client {
     /// Whether datagrams are due that an arrival has triggered.
     due: Due,
     acks: AckState,
+    /// Arrival times to be reported, if that was negotiated.
+    arrivals: Option<Arrivals>,
+    rng: SplitMix64,
     stream: Ranges,
     received: u64,
     limits: Limits,
@@ -67,7 +72,8 @@ struct AckState {
 }
 
 impl Client {
-    pub(super) fn new(config: &Endpoint, transfer: &Transfer) -> Self {
+    pub(super) fn new(config: &Endpoint, transfer: &Transfer, seed: u64) -> Self {
+        let arrivals = config.receive_timestamps.map(|field| Arrivals::new(field, config.receiver_clock));
         Self {
             config: *config,
             bytes: transfer.bytes,
@@ -87,6 +93,8 @@ impl Client {
                 oldest_pending_at: None,
                 immediate: false,
             },
+            arrivals,
+            rng: SplitMix64::new(seed),
             stream: Ranges::default(),
             received: 0,
             limits: Limits {
@@ -177,6 +185,11 @@ impl Client {
         acks.oldest_pending_at.get_or_insert(now);
         let gap = if acks.packets < self.config.quick_ack_packets { QUICK_ACK_GAP } else { acks.gap };
         acks.immediate |= number >= acks.largest_acked + gap;
+        if let (Some(arrivals), Some(config)) = (&mut self.arrivals, self.config.receive_timestamps)
+            && !self.rng.chance(config.missing_ppm)
+        {
+            arrivals.push(now, number);
+        }
     }
 
     fn on_data(&mut self, data: &Data) {
@@ -259,8 +272,14 @@ impl Client {
         let Some(largest) = acks.received.max() else { return };
         acks.largest_acked = largest;
         let slot = store.put(acks.received.as_slice(), now - acks.largest_arrived_at);
+        let mut bytes = self.config.ack_size;
+        if let Some(arrivals) = &self.arrivals {
+            let field = store.timestamps(slot);
+            arrivals.encode(largest, self.config.initial_mtu.saturating_sub(bytes), field);
+            bytes += field.bytes();
+        }
         let content = Content::Ack { slot, limits: self.limits, sent_at: new_limits.then_some(now) };
-        if !uplink.submit(now, self.config.ack_size, content) {
+        if !uplink.submit(now, bytes, content) {
             store.release(slot);
         }
     }

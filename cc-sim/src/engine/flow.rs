@@ -29,7 +29,7 @@ impl Flow {
         let (endpoint, transfer) = (&scenario.endpoint, scenario.transfer);
         let server =
             Server::new(endpoint, &|| make(algorithm, endpoint, seed), &transfer, scenario.resume, seed);
-        Self::new(scenario, server, algorithm, transfer, Direction::Forward)
+        Self::new(scenario, server, algorithm, transfer, Direction::Forward, seed)
     }
 
     /// Another flow of `scenario`, whose main flow has the algorithm `main`.
@@ -48,7 +48,7 @@ impl Flow {
             None,
             seed,
         );
-        Self::new(scenario, server, algorithm, transfer, flow.direction)
+        Self::new(scenario, server, algorithm, transfer, flow.direction, seed)
     }
 
     fn new(
@@ -57,11 +57,13 @@ impl Flow {
         algorithm: Algorithm,
         transfer: Transfer,
         direction: Direction,
+        server_seed: u64,
     ) -> Self {
         Self {
             direction,
             server,
-            client: Client::new(&scenario.endpoint, &transfer),
+            // Another sequence than the server's.
+            client: Client::new(&scenario.endpoint, &transfer, !server_seed),
             counters: FlowCounters::default(),
             algorithm,
             transfer,

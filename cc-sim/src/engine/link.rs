@@ -112,7 +112,8 @@ impl Link {
         }
         self.idle_at = now + waiting + service_time_us(self.rate_bps, packet.bytes);
         let arrival = self.idle_at + self.latency_us + self.jitter_us();
-        let lost = self.is_lost();
+        // No draw without loss: jitter is then the same as on a link that knows none.
+        let lost = self.rng.chance(self.loss_ppm);
         self.in_transit.push_back(Accepted { arrival, lost, packet });
         true
     }
@@ -172,11 +173,6 @@ impl Link {
     /// Packets handed to the link so far.
     pub(super) fn submitted(&self) -> u64 {
         self.submitted
-    }
-
-    fn is_lost(&mut self) -> bool {
-        // No draw without loss, so that jitter is the same with a state that has none as without such a field.
-        self.loss_ppm > 0 && self.rng.below(1_000_000) < u64::from(self.loss_ppm)
     }
 
     fn jitter_us(&mut self) -> u64 {

@@ -20,6 +20,7 @@ mod loss;
 mod outcome;
 pub(crate) mod packet;
 mod ranges;
+mod receive_ts;
 pub(crate) mod rng;
 mod run;
 mod schedule;

@@ -1,5 +1,6 @@
 //! What travels over the links.
 
+use super::receive_ts::TimestampField;
 use crate::scenario::Endpoint;
 
 /// Sizes of the datagrams of handshake and close, in bytes (sim_model section 5.2).
@@ -98,11 +99,12 @@ pub(super) struct AckStore {
     free: Vec<usize>,
 }
 
-/// An ACK frame: ranges ascending, delay in microseconds since the largest arrived.
+/// An ACK frame: ranges ascending, delay in microseconds since the largest arrived, receive timestamps if there are any.
 #[derive(Debug, Default)]
 pub(super) struct AckFrame {
     pub(super) ranges: Vec<(u64, u64)>,
     pub(super) delay_us: u64,
+    pub(super) timestamps: TimestampField,
 }
 
 impl AckStore {
@@ -121,7 +123,13 @@ impl AckStore {
         frame.ranges.clear();
         frame.ranges.extend_from_slice(highest);
         frame.delay_us = delay_us;
+        frame.timestamps.clear();
         slot
+    }
+
+    /// The receive timestamps of a frame, to be written.
+    pub(super) fn timestamps(&mut self, slot: usize) -> &mut TimestampField {
+        &mut self.frames[slot].timestamps
     }
 
     pub(super) fn get(&self, slot: usize) -> &AckFrame {

@@ -22,6 +22,11 @@ impl SplitMix64 {
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
+
+    /// Whether an event of this many in a million happens; no draw if it never does.
+    pub(crate) fn chance(&mut self, ppm: u32) -> bool {
+        ppm > 0 && self.below(1_000_000) < u64::from(ppm)
+    }
 }
 
 #[cfg(test)]

@@ -50,6 +50,46 @@ pub struct Endpoint {
     /// Whether CUBIC uses fast convergence (false: RFC 9438 section 4.7 wants it off where a single flow has the
     /// network for itself, as in all scenarios so far).
     pub fast_convergence: bool,
+    /// What the data sender asks the receiver to report of arrival times; `None` for nothing (the default).
+    pub receive_timestamps: Option<ReceiveTimestamps>,
+    /// The receiver's clock.
+    pub receiver_clock: ReceiverClock,
+}
+
+/// Transport parameters of receive timestamps (draft-ietf-quic-receive-ts, "Extension Negotiation"), and how well the
+/// receiver measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReceiveTimestamps {
+    /// `receive_timestamps_exponent`, at most 20: the unit is 2^exponent microseconds (0).
+    pub exponent: u8,
+    /// `max_receive_timestamps_per_ack`, at most 16 383: a frame reports this many of the packets that arrived last,
+    /// whether or not an earlier frame has reported them, as far as they fit (32).
+    pub max_per_ack: u64,
+    /// Of how many of a million packets the receiver does not know when they arrived (0).
+    pub missing_ppm: u32,
+}
+
+impl ReceiveTimestamps {
+    /// Larger exponents are invalid.
+    pub const MAX_EXPONENT: u8 = 20;
+    /// As many as a count of two bytes can say.
+    pub const MAX_PER_ACK: u64 = 16_383;
+}
+
+impl Default for ReceiveTimestamps {
+    fn default() -> Self {
+        Self { exponent: 0, max_per_ack: 32, missing_ppm: 0 }
+    }
+}
+
+/// A clock that is neither set nor as fast as the data sender's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReceiverClock {
+    /// What it shows at the start of the run, in microseconds since the `receive_timestamp_basis`, which the data sender
+    /// does not know.
+    pub offset_us: u64,
+    /// By how many millionths it is faster than the data sender's.
+    pub drift_ppm: i32,
 }
 
 impl Default for Endpoint {
@@ -75,6 +115,8 @@ impl Default for Endpoint {
             skip_packet_numbers: true,
             pacing: true,
             fast_convergence: false,
+            receive_timestamps: None,
+            receiver_clock: ReceiverClock::default(),
         }
     }
 }

@@ -31,7 +31,7 @@ mod parse;
 
 pub use builtin::{builtin, builtin_names};
 pub use cross::{CrossTraffic, Pattern};
-pub use endpoint::Endpoint;
+pub use endpoint::{Endpoint, ReceiveTimestamps, ReceiverClock};
 pub use error::ScenarioError;
 pub use flow::{Direction, Flow, FlowAlgorithm, Resume, RunEnd, Transfer};
 pub use link::{Jitter, LinkState, LinkTimeline, QueueLimit};

@@ -80,6 +80,12 @@
 //! skip_packet_numbers = true    # the only randomness without jitter
 //! pacing = true
 //! fast_convergence = false      # of CUBIC; off for a single flow (RFC 9438 section 4.7)
+//! receive_timestamps = false    # draft-ietf-quic-receive-ts; the fields below have no effect without it
+//! receive_timestamps_exponent = 0         # 0..=20
+//! max_receive_timestamps_per_ack = 32     # 1..=16383
+//! receive_timestamps_missing_percent = 0  # 0..=100
+//! receiver_clock_offset_ms = 0            # 0..=31536000000
+//! receiver_clock_drift_ppm = 0            # -10000..=10000
 //! ```
 
 mod check;

@@ -15,7 +15,7 @@ impl Bench {
         let link = LinkState::constant(1_000_000_000, 0, QueueLimit::Unlimited);
         let transfer = Transfer::of(10_000_000);
         Self {
-            client: Client::new(config, &transfer),
+            client: Client::new(config, &transfer, 1),
             up: Link::new(&link, Direction::Reverse, 0),
             acks: AckStore::new(config),
         }

@@ -3,11 +3,13 @@
 use super::{SentPacket, Server, State, instant};
 use crate::engine::packet::AckFrame;
 use crate::engine::{FlowCounters, SampleKind, ack_policy};
-use cc_core::{CongestionController, DiscardReason, Duration, LossCause, MtuChange};
+use cc_core::{CongestionController, DiscardReason, Duration, LossCause, MtuChange, PeerInstant};
 
 impl Server {
     pub(super) fn on_ack(&mut self, now: u64, frame: &AckFrame, counters: &mut FlowCounters) {
         let mut acked_new = false;
+        let Some(named) = frame.ranges.last().map(|range| range.1) else { return };
+        frame.timestamps.decode(named, &mut self.received);
         for &(first, last) in frame.ranges.iter().rev() {
             let last = last.min(self.next_number.saturating_sub(1));
             let mut from = first.max(self.first_number);
@@ -19,10 +21,7 @@ impl Server {
                 from = end + 1;
             }
         }
-        let Some(largest) = frame.ranges.last().map(|range| range.1.min(self.next_number.saturating_sub(1)))
-        else {
-            return;
-        };
+        let largest = named.min(self.next_number.saturating_sub(1));
         if let Some(packet) = self.packet(largest) {
             self.loss.on_ack(now, largest, packet.sent_at);
         }
@@ -50,7 +49,8 @@ impl Server {
         }
         packet.state = State::Acked;
         let packet = *packet;
-        self.path.acked(packet.path_number, None);
+        let received_at = self.received_at(number);
+        self.path.acked(packet.path_number, received_at);
         if packet.length > 0 {
             self.stream.acked.insert(packet.offset, packet.offset + packet.length - 1);
         }
@@ -65,6 +65,12 @@ impl Server {
             self.mtu.probe = None;
         }
         true
+    }
+
+    /// When the packet arrived, on the receiver's clock, if the frame says so.
+    fn received_at(&self, number: u64) -> Option<PeerInstant> {
+        let place = self.received.binary_search_by_key(&number, |&(number, _)| number).ok()?;
+        Some(PeerInstant::from_nanos(self.received[place].1.saturating_mul(1_000)))
     }
 
     /// Declares lost, oldest first, what the thresholds say; stops at the first packet that is not.

@@ -39,6 +39,8 @@ pub(super) struct Server {
     holes: u32,
     rng: SplitMix64,
     acked: Ranges,
+    /// Receive timestamps of the ACK frame at hand: packet numbers, ascending, and microseconds.
+    received: Vec<(u64, u64)>,
     /// Packets before this number are neither acked nor lost by now.
     first_outstanding: u64,
     loss: LossTimer,
@@ -179,6 +181,7 @@ impl Server {
             holes: 0,
             rng,
             acked: Ranges::default(),
+            received: Vec::new(),
             first_outstanding: 0,
             loss: LossTimer::new(config),
             stream: Stream {

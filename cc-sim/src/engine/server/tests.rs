@@ -46,7 +46,7 @@ impl Bench {
     }
 
     fn ack(&mut self, now: u64, ranges: &[(u64, u64)]) {
-        let frame = AckFrame { ranges: ranges.to_vec(), delay_us: 0 };
+        let frame = AckFrame { ranges: ranges.to_vec(), ..AckFrame::default() };
         let limits = Limits { max_data: 10_000_000, max_stream_data: 10_000_000 };
         let packet = Packet { bytes: 55, flow: 0, content: Content::Ack { slot: 0, limits, sent_at: None } };
         self.server.on_arrival(now, &packet, Some(&frame), &mut self.counters);

@@ -1,14 +1,15 @@
 //! The `[endpoint]` table.
 
-use super::check::{BYTES, COUNT, Checker, MINUTE_US, MS};
-use super::raw::RawEndpoint;
-use crate::scenario::{Endpoint, ScenarioError};
+use super::check::{BYTES, COUNT, Checker, DAY_US, MINUTE_US, MS, PERCENT, scaled};
+use super::raw::{Number, RawEndpoint};
+use crate::scenario::{Endpoint, ReceiveTimestamps, ReceiverClock, ScenarioError};
 use std::ops::RangeInclusive;
 
 /// Largest UDP payload (RFC 9000 section 18.2, max_udp_payload_size).
 const MAX_MTU: u64 = 65_527;
 /// Smallest datagram size that QUIC works with (RFC 9000 section 14).
 const MIN_MTU: u64 = 1_200;
+const MAX_DRIFT_PPM: u64 = 10_000;
 const FLOW_CONTROL_BYTES: RangeInclusive<u64> = MAX_MTU..=1_000_000_000_000_000;
 
 impl Checker<'_> {
@@ -104,6 +105,70 @@ impl Checker<'_> {
             skip_packet_numbers: raw.skip_packet_numbers.unwrap_or(default.skip_packet_numbers),
             pacing: raw.pacing.unwrap_or(default.pacing),
             fast_convergence: raw.fast_convergence.unwrap_or(default.fast_convergence),
+            receive_timestamps: self.receive_timestamps(raw)?,
+            receiver_clock: ReceiverClock {
+                offset_us: or(
+                    "receiver_clock_offset_ms",
+                    raw.receiver_clock_offset_ms,
+                    MS,
+                    0..=365 * DAY_US,
+                    default.receiver_clock.offset_us,
+                )?,
+                drift_ppm: self.drift(raw.receiver_clock_drift_ppm)?,
+            },
         })
+    }
+
+    fn receive_timestamps(&self, raw: &RawEndpoint) -> Result<Option<ReceiveTimestamps>, ScenarioError> {
+        let default = ReceiveTimestamps::default();
+        let or = |name: &str, value, unit, range, default| {
+            self.or(&format!("endpoint.{name}"), value, unit, range, default)
+        };
+        let exponent = or(
+            "receive_timestamps_exponent",
+            raw.receive_timestamps_exponent,
+            COUNT,
+            0..=ReceiveTimestamps::MAX_EXPONENT.into(),
+            default.exponent.into(),
+        )?;
+        let max_per_ack = or(
+            "max_receive_timestamps_per_ack",
+            raw.max_receive_timestamps_per_ack,
+            COUNT,
+            1..=ReceiveTimestamps::MAX_PER_ACK,
+            default.max_per_ack,
+        )?;
+        let missing = or(
+            "receive_timestamps_missing_percent",
+            raw.receive_timestamps_missing_percent,
+            PERCENT,
+            0..=1_000_000,
+            default.missing_ppm.into(),
+        )?;
+        let field = ReceiveTimestamps {
+            exponent: u8::try_from(exponent).unwrap_or(ReceiveTimestamps::MAX_EXPONENT),
+            max_per_ack,
+            missing_ppm: u32::try_from(missing).unwrap_or(u32::MAX),
+        };
+        Ok(raw.receive_timestamps.unwrap_or(false).then_some(field))
+    }
+
+    /// A whole number that may be negative.
+    fn drift(&self, value: Option<Number>) -> Result<i32, ScenarioError> {
+        let Some(value) = value else { return Ok(0) };
+        let (size, sign) = match value {
+            Number::Whole(whole) if whole < 0 => (whole.checked_neg().map(Number::Whole), -1),
+            Number::Real(real) if real < 0.0 => (Some(Number::Real(-real)), -1),
+            _ => (Some(value), 1),
+        };
+        size.and_then(|size| scaled(size, COUNT))
+            .filter(|&size| size <= MAX_DRIFT_PPM)
+            .and_then(|size| i32::try_from(size).ok())
+            .map(|size| sign * size)
+            .ok_or_else(|| {
+                let allowed = format!("-{MAX_DRIFT_PPM}..={MAX_DRIFT_PPM}");
+                let problem = format!("{value} is out of range (allowed: {allowed})");
+                self.error("endpoint.receiver_clock_drift_ppm", &problem)
+            })
     }
 }

@@ -106,6 +106,12 @@ pub(super) struct RawEndpoint {
     pub(super) skip_packet_numbers: Option<bool>,
     pub(super) pacing: Option<bool>,
     pub(super) fast_convergence: Option<bool>,
+    pub(super) receive_timestamps: Option<bool>,
+    pub(super) receive_timestamps_exponent: Option<Number>,
+    pub(super) max_receive_timestamps_per_ack: Option<Number>,
+    pub(super) receive_timestamps_missing_percent: Option<Number>,
+    pub(super) receiver_clock_offset_ms: Option<Number>,
+    pub(super) receiver_clock_drift_ppm: Option<Number>,
 }
 
 /// Any number, so that one out of range is refused by the range of its field and not by that of a Rust type.

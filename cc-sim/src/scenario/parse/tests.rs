@@ -1,8 +1,8 @@
 use super::parse;
 use crate::Algorithm;
 use crate::scenario::{
-    CrossTraffic, Direction, Endpoint, Flow, FlowAlgorithm, Jitter, LinkState, Pattern, QueueLimit, Resume,
-    RunEnd, Scenario, Transfer, builtin, builtin_names,
+    CrossTraffic, Direction, Endpoint, Flow, FlowAlgorithm, Jitter, LinkState, Pattern, QueueLimit,
+    ReceiveTimestamps, ReceiverClock, Resume, RunEnd, Scenario, Transfer, builtin, builtin_names,
 };
 
 /// A file that is accepted; tests change one line of it.
@@ -307,8 +307,15 @@ fn numbers_of_endpoints_out_of_range_are_refused_with_the_range() {
         ("initial_max_data_bytes", "65527..=1000000000000000 bytes", "65_526"),
         ("initial_max_stream_data_bytes", "65527..=1000000000000000 bytes", "0"),
         ("max_growth_rtt_ms", "100..=60000 ms", "99.999"),
+        ("receive_timestamps_exponent", "0..=20", "21"),
+        ("max_receive_timestamps_per_ack", "1..=16383", "0"),
+        ("receive_timestamps_missing_percent", "0..=100 %", "100.1"),
+        ("receiver_clock_offset_ms", "0..=31536000000 ms", "31_536_000_001"),
+        ("receiver_clock_drift_ppm", "-10000..=10000", "10_001"),
+        ("receiver_clock_drift_ppm", "-10000..=10000", "-10_001"),
+        ("receiver_clock_drift_ppm", "-10000..=10000", "0.5"),
     ] {
-        for bad in [bad, "-1", "nan", "1e300"] {
+        for bad in [bad, "-1e6", "nan", "1e300", "-9223372036854775808"] {
             assert_refused(
                 "mtu_bytes = 1_440",
                 &format!("{name} = {bad}"),
@@ -317,6 +324,20 @@ fn numbers_of_endpoints_out_of_range_are_refused_with_the_range() {
             );
         }
     }
+}
+
+#[test]
+fn receive_timestamps_are_asked_for_as_the_file_says() {
+    let with = |lines: &str| parse(&GOOD.replace("mtu_bytes = 1_440", lines), "x").unwrap().endpoint;
+    assert_eq!(with("receive_timestamps = true").receive_timestamps, Some(ReceiveTimestamps::default()));
+    let fields = "receive_timestamps_exponent = 3\nmax_receive_timestamps_per_ack = 8\n\
+                  receive_timestamps_missing_percent = 5\n";
+    let all = format!("{fields}receive_timestamps = true");
+    let expected = ReceiveTimestamps { exponent: 3, max_per_ack: 8, missing_ppm: 50_000 };
+    assert_eq!(with(&all).receive_timestamps, Some(expected));
+    assert_eq!(with(fields).receive_timestamps, None);
+    let clock = "receiver_clock_offset_ms = 5_000\nreceiver_clock_drift_ppm = -200";
+    assert_eq!(with(clock).receiver_clock, ReceiverClock { offset_us: 5_000_000, drift_ppm: -200 });
 }
 
 #[test]
