@@ -28,6 +28,7 @@
 // Numbers of the algorithms.
 #define CCFFI_ALGORITHM_C4 1
 #define CCFFI_ALGORITHM_CUBIC 2
+#define CCFFI_ALGORITHM_RENO 3
 
 // Bytes that are enough for a path of this capacity: 64, 512 or 4096 packets in flight.
 #define CCFFI_PATH_SIZE(capacity) \

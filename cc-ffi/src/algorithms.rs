@@ -51,6 +51,7 @@ macro_rules! algorithms {
 algorithms! {
     1 C4 c"c4" cc_c4::C4 = cc_c4::Config;
     2 Cubic c"cubic" cc_cubic::Cubic = cc_cubic::Config;
+    3 Reno c"reno" cc_reno::Reno = cc_reno::Config;
 }
 
 /// An algorithm that the library knows.
@@ -132,5 +133,36 @@ impl CongestionController for AnyController {
     }
     fn snapshot(&self) -> Snapshot {
         self.get().snapshot()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::string::String;
+    use std::vec::Vec;
+
+    /// Names of the methods in the block that starts with the line `start`.
+    fn methods(source: &str, start: &str) -> Vec<String> {
+        let block = source.lines().skip_while(|line| !line.starts_with(start)).skip(1);
+        block
+            .take_while(|line| !line.starts_with('}'))
+            .filter_map(|line| line.trim().strip_prefix("fn ")?.split('(').next().map(String::from))
+            .collect()
+    }
+
+    #[test]
+    fn every_method_of_the_contract_is_handed_on() {
+        // A method that is forgotten would silently take its default body.
+        let read = |path: &str| {
+            std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path))
+                .expect("the source is there")
+        };
+        let mut wanted = methods(&read("../cc-core/src/controller.rs"), "pub trait CongestionController");
+        let mut given = methods(&read("src/algorithms.rs"), "impl CongestionController for AnyController");
+        wanted.sort();
+        given.sort();
+        assert!(wanted.len() > 20, "{wanted:?}");
+        assert_eq!(given, wanted);
     }
 }
