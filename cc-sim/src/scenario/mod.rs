@@ -28,6 +28,7 @@ mod error;
 mod flow;
 mod link;
 mod parse;
+mod print;
 
 pub use builtin::{builtin, builtin_names};
 pub use cross::{CrossTraffic, Pattern};

@@ -1,0 +1,286 @@
+//! The scenario file of a scenario: what a fuzz target has found becomes a file that can be kept.
+
+use super::{
+    Direction, Endpoint, Flow, FlowAlgorithm, Jitter, LinkState, LinkTimeline, QueueLimit, Resume, RunEnd,
+    Scenario, Transfer,
+};
+use crate::text::decimal;
+use std::fmt::{Display, Write as _};
+
+/// Units of the program in one of the file: microseconds in a millisecond, bits in a megabit, millionths in a percent.
+const MS: u64 = 1_000;
+const MBPS: u64 = 1_000_000;
+const PERCENT: u64 = 10_000;
+
+impl Scenario {
+    /// The scenario as a file. [`parse`](super::parse) reads it as the same scenario if it is one that a file can have.
+    ///
+    /// Everything is destructured, so that a field that is new cannot be forgotten here.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        let Self { name, summary, link, transfer, resume, flows, end, endpoint, time_limit_us } = self;
+        let mut file = File::default();
+        file.line("name", quoted(name));
+        file.line("summary", quoted(summary));
+        file.line("time_limit_ms", decimal(*time_limit_us, MS));
+        let LinkTimeline { states, repeat } = link;
+        file.unless("link_repeats", *repeat, false);
+        match end {
+            RunEnd::MainFlow => {}
+            RunEnd::AllFlows => file.line("ends", quoted("all")),
+            RunEnd::At(us) => file.line("duration_ms", decimal(*us, MS)),
+        }
+        for state in states {
+            file.table("[[link]]");
+            file.state(state);
+        }
+        file.table("[transfer]");
+        file.transfer(transfer);
+        for Flow { algorithm, transfer, direction } in flows {
+            file.table("[[flow]]");
+            match algorithm {
+                FlowAlgorithm::Main => {}
+                FlowAlgorithm::Fixed(algorithm) => file.line("algorithm", quoted(algorithm.name())),
+            }
+            file.transfer(transfer);
+            match direction {
+                Direction::Forward => {}
+                Direction::Reverse => file.line("direction", quoted("reverse")),
+            }
+        }
+        if let Some(Resume { cwnd_bytes, rtt_us }) = resume {
+            file.table("[resume]");
+            file.line("cwnd_bytes", cwnd_bytes);
+            file.line("rtt_ms", decimal(*rtt_us, MS));
+        }
+        if *endpoint != Endpoint::default() {
+            file.table("[endpoint]");
+            file.endpoint(endpoint);
+        }
+        file.0
+    }
+}
+
+/// A file that is being written.
+#[derive(Default)]
+struct File(String);
+
+impl File {
+    fn line(&mut self, key: &str, value: impl Display) {
+        // A string takes whatever is written to it.
+        let _ = writeln!(self.0, "{key} = {value}");
+    }
+
+    fn table(&mut self, header: &str) {
+        let _ = writeln!(self.0, "\n{header}");
+    }
+
+    fn unless<T: Display + PartialEq>(&mut self, key: &str, value: T, default: T) {
+        if value != default {
+            self.line(key, value);
+        }
+    }
+
+    fn scaled_unless(&mut self, key: &str, value: u64, scale: u64, default: u64) {
+        if value != default {
+            self.line(key, decimal(value, scale));
+        }
+    }
+
+    fn transfer(&mut self, transfer: &Transfer) {
+        let Transfer { bytes, start_us } = transfer;
+        self.line("size_bytes", bytes);
+        self.scaled_unless("start_ms", *start_us, MS, 0);
+    }
+
+    fn state(&mut self, state: &LinkState) {
+        let LinkState {
+            duration_us,
+            down_bps,
+            up_bps,
+            latency_us,
+            queue,
+            up_queue,
+            jitter,
+            loss_ppm,
+            up_loss_ppm,
+        } = state;
+        if let Some(us) = duration_us {
+            self.line("duration_ms", decimal(*us, MS));
+        }
+        self.line("rate_mbps", decimal(*down_bps, MBPS));
+        self.scaled_unless("up_mbps", *up_bps, MBPS, *down_bps);
+        self.line("latency_ms", decimal(*latency_us, MS));
+        self.queue("queue", *queue);
+        if up_queue != queue {
+            self.queue("up_queue", *up_queue);
+        }
+        match jitter {
+            Jitter::None => {}
+            Jitter::Gauss { mean_us } => self.line("jitter_ms", decimal(*mean_us, MS)),
+        }
+        self.scaled_unless("loss_percent", (*loss_ppm).into(), PERCENT, 0);
+        self.scaled_unless("up_loss_percent", (*up_loss_ppm).into(), PERCENT, 0);
+    }
+
+    fn queue(&mut self, name: &str, limit: QueueLimit) {
+        match limit {
+            QueueLimit::DelayUs(us) => self.line(&format!("{name}_ms"), decimal(us, MS)),
+            QueueLimit::Bytes(bytes) => self.line(&format!("{name}_bytes"), bytes),
+            QueueLimit::Unlimited => self.line(&format!("{name}_unlimited"), true),
+        }
+    }
+
+    fn endpoint(&mut self, endpoint: &Endpoint) {
+        let Endpoint {
+            initial_mtu,
+            mtu,
+            overhead,
+            ack_size,
+            initial_window,
+            may_overshoot,
+            max_ack_delay_us,
+            min_ack_delay_us,
+            quick_ack_packets,
+            max_ack_ranges,
+            packet_threshold,
+            mtu_losses,
+            initial_pto_us,
+            max_pto_us,
+            initial_max_data,
+            initial_max_stream_data,
+            max_growth_rtt_us,
+            skip_packet_numbers,
+            pacing,
+            fast_convergence,
+        } = *endpoint;
+        let default = Endpoint::default();
+        // What follows another field where it is left out is not left out.
+        self.line("initial_mtu_bytes", initial_mtu);
+        self.line("mtu_bytes", mtu);
+        self.unless("overhead_bytes", overhead, default.overhead);
+        self.unless("ack_size_bytes", ack_size, default.ack_size);
+        self.unless("initial_window_bytes", initial_window, default.initial_window);
+        self.unless("may_overshoot", may_overshoot, default.may_overshoot);
+        self.line("max_ack_delay_ms", decimal(max_ack_delay_us, MS));
+        self.line("min_ack_delay_ms", decimal(min_ack_delay_us, MS));
+        self.unless("quick_ack_packets", quick_ack_packets, default.quick_ack_packets);
+        self.unless("max_ack_ranges", max_ack_ranges, default.max_ack_ranges);
+        self.unless("packet_threshold", packet_threshold, default.packet_threshold);
+        self.unless("mtu_losses", mtu_losses, default.mtu_losses);
+        self.line("initial_pto_ms", decimal(initial_pto_us, MS));
+        self.line("max_pto_ms", decimal(max_pto_us, MS));
+        self.unless("initial_max_data_bytes", initial_max_data, default.initial_max_data);
+        self.unless(
+            "initial_max_stream_data_bytes",
+            initial_max_stream_data,
+            default.initial_max_stream_data,
+        );
+        self.scaled_unless("max_growth_rtt_ms", max_growth_rtt_us, MS, default.max_growth_rtt_us);
+        self.unless("skip_packet_numbers", skip_packet_numbers, default.skip_packet_numbers);
+        self.unless("pacing", pacing, default.pacing);
+        self.unless("fast_convergence", fast_convergence, default.fast_convergence);
+    }
+}
+
+/// A basic string of TOML.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from('"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if c.is_control() => {
+                let _ = write!(quoted, "\\u{:04x}", u32::from(c));
+            }
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::scenario::{builtin, builtin_names, parse};
+
+    #[test]
+    fn a_built_in_scenario_is_read_again_as_itself() {
+        for name in builtin_names() {
+            let scenario = builtin(name).unwrap();
+            assert_eq!(parse(&scenario.to_toml(), name), Ok(scenario));
+        }
+    }
+
+    #[test]
+    fn every_field_is_written() {
+        let text = r#"
+name = "all"
+summary = "a \"quoted\" \\ word"
+time_limit_ms = 10_000.001
+link_repeats = true
+ends = "all"
+[[link]]
+duration_ms = 2.5
+rate_mbps = 5.000001
+up_mbps = 1
+latency_ms = 0
+queue_ms = 80
+up_queue_unlimited = true
+jitter_ms = 2
+loss_percent = 0.0001
+up_loss_percent = 50
+[[link]]
+duration_ms = 1
+rate_mbps = 0
+up_mbps = 7
+latency_ms = 60_000
+queue_bytes = 100_000
+up_queue_bytes = 1_300
+[transfer]
+size_bytes = 7
+start_ms = 0.5
+[[flow]]
+algorithm = "cubic"
+size_bytes = 8
+start_ms = 9
+direction = "reverse"
+[[flow]]
+size_bytes = 1
+[resume]
+cwnd_bytes = 18_750_000
+rtt_ms = 600.123
+[endpoint]
+initial_mtu_bytes = 1_201
+mtu_bytes = 1_202
+overhead_bytes = 35
+ack_size_bytes = 56
+initial_window_bytes = 20_000
+may_overshoot = false
+max_ack_delay_ms = 11
+min_ack_delay_ms = 2
+quick_ack_packets = 3
+max_ack_ranges = 4
+packet_threshold = 5
+mtu_losses = 6
+initial_pto_ms = 7
+max_pto_ms = 8
+initial_max_data_bytes = 100_000
+initial_max_stream_data_bytes = 100_001
+max_growth_rtt_ms = 101
+skip_packet_numbers = false
+pacing = false
+fast_convergence = true
+"#;
+        let scenario = parse(text, "test").unwrap();
+        let printed = scenario.to_toml();
+        assert_eq!(parse(&printed, "test"), Ok(scenario));
+        // Each line of the one is in the other: nothing was lost that is a default, or made one.
+        let lines = |text: &str| {
+            let mut lines: Vec<String> =
+                text.replace('_', "").lines().filter(|line| !line.is_empty()).map(str::to_owned).collect();
+            lines.sort_unstable();
+            lines
+        };
+        assert_eq!(lines(&printed), lines(text));
+    }
+}
