@@ -530,7 +530,7 @@ pub unsafe extern "C" fn ccffi_get_snapshot(
 /// Hands over acked packets in parts. All of them are looked at before the first is handed over, so that nothing has changed if
 /// one is refused.
 fn deliver_acks(
-    controller: &mut AnyController,
+    controller: &mut impl CongestionController,
     path: &PathState,
     ack: AckEvent<'_>,
     packets: &[FfiAckedPacket],
@@ -557,7 +557,7 @@ fn deliver_acks(
 
 /// Hands over lost packets in parts, as [`deliver_acks`] does; the bytes of a part are lost when the next one comes.
 fn deliver_losses(
-    controller: &mut AnyController,
+    controller: &mut impl CongestionController,
     path: &PathState,
     loss: LossEvent<'_>,
     packets: &[FfiLostPacket],
@@ -582,4 +582,98 @@ fn deliver_losses(
         rest = later;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CCFFI_PART, deliver_acks, deliver_losses};
+    use crate::{FfiAck, FfiAckedPacket, FfiLoss, FfiLostPacket, Status};
+    use cc_core::{
+        AckEvent, CongestionController, EcnEvent, LossEvent, PathState, Rate, SentPacket, Snapshot,
+    };
+    use std::vec;
+    use std::vec::Vec;
+
+    /// Sizes of the packets of a call, whether it was the last, and bytes lost before it.
+    type Call = (Vec<u64>, bool, u64);
+
+    #[derive(Debug, Default)]
+    struct Recorder {
+        calls: Vec<Call>,
+    }
+
+    impl CongestionController for Recorder {
+        fn on_packet_sent(&mut self, _: &PathState, _: &SentPacket) {}
+        fn on_ack(&mut self, path: &PathState, ack: &AckEvent<'_>) {
+            self.calls.push((ack.packets.iter().map(|packet| packet.bytes).collect(), ack.last, path.lost));
+        }
+        fn on_loss(&mut self, path: &PathState, loss: &LossEvent<'_>) {
+            self.calls.push((loss.packets.iter().map(|packet| packet.bytes).collect(), loss.last, path.lost));
+        }
+        fn on_ecn(&mut self, _: &PathState, _: &EcnEvent) {}
+        fn pacing_rate(&self) -> Option<Rate> {
+            None
+        }
+        fn cwnd(&self) -> u64 {
+            12_000
+        }
+        fn snapshot(&self) -> Snapshot {
+            Snapshot::default()
+        }
+    }
+
+    fn path() -> PathState {
+        PathState { lost: 1_000, ..PathState::default() }
+    }
+
+    fn acks(count: u64, more: u8) -> Vec<Call> {
+        let packets: Vec<_> =
+            (1..=count).map(|bytes| FfiAckedPacket { bytes, ..FfiAckedPacket::default() }).collect();
+        let ack = FfiAck { more, ..FfiAck::default() }.to_core().expect("a good event");
+        let mut recorder = Recorder::default();
+        assert_eq!(deliver_acks(&mut recorder, &path(), ack, &packets), Ok(()));
+        recorder.calls
+    }
+
+    fn losses(count: u64, more: u8) -> Vec<Call> {
+        let packets: Vec<_> =
+            (1..=count).map(|bytes| FfiLostPacket { bytes, ..FfiLostPacket::default() }).collect();
+        let loss = FfiLoss { more, ..FfiLoss::default() }.to_core().expect("a good event");
+        let mut recorder = Recorder::default();
+        assert_eq!(deliver_losses(&mut recorder, &path(), loss, &packets), Ok(()));
+        recorder.calls
+    }
+
+    #[test]
+    fn a_frame_is_cut_into_parts_of_eight_and_the_last_is_marked() {
+        assert_eq!(CCFFI_PART, 8);
+        assert_eq!(acks(0, 0), [(vec![], true, 1_000)]);
+        assert_eq!(acks(8, 0), [((1..=8).collect(), true, 1_000)]);
+        assert_eq!(
+            acks(17, 0),
+            [((1..=8).collect(), false, 1_000), ((9..=16).collect(), false, 1_000), (vec![17], true, 1_000)]
+        );
+        assert_eq!(acks(1, 1), [(vec![1], false, 1_000)]);
+    }
+
+    #[test]
+    fn the_bytes_of_a_part_are_lost_when_the_next_one_comes() {
+        assert_eq!(losses(0, 0), [(vec![], true, 1_000)]);
+        // 1 + 2 + ... + 8 = 36, 9 + ... + 16 = 100.
+        assert_eq!(
+            losses(17, 0),
+            [((1..=8).collect(), false, 1_000), ((9..=16).collect(), false, 1_036), (vec![17], true, 1_136)]
+        );
+        assert_eq!(losses(9, 1), [((1..=8).collect(), false, 1_000), (vec![9], false, 1_036)]);
+    }
+
+    #[test]
+    fn one_bad_packet_keeps_all_of_the_frame_from_the_controller() {
+        let mut recorder = Recorder::default();
+        let mut packets = [FfiAckedPacket::default(); 10];
+        packets[9].space = 3;
+        let ack = FfiAck::default().to_core().expect("a good event");
+        assert_eq!(deliver_acks(&mut recorder, &path(), ack, &packets), Err(Status::InvalidEnum));
+        assert!(recorder.calls.is_empty());
+    }
 }

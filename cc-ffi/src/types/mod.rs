@@ -19,6 +19,9 @@ mod packets;
 mod path;
 mod setup;
 
+#[cfg(test)]
+mod tests;
+
 pub use enums::{
     FfiDiscardReason, FfiEcn, FfiLossCause, FfiMtuChange, FfiPathChange, FfiSamplingRule, FfiSend,
     FfiSendLimit, FfiSpace,
