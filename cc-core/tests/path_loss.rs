@@ -318,6 +318,19 @@ fn a_discarded_packet_neither_opens_nor_ends_a_period() {
 }
 
 #[test]
+fn a_packet_discarded_and_forgotten_between_two_losses_does_not_end_their_period() {
+    // (100 + 200 + 25) * 3 = 975 ms: at 1300 ms the path forgets the loss sent at 110 ms, and with it the packet behind.
+    // 1310 - 110 = 1200 ms.
+    let mut path = sampled();
+    send(&mut path, ms(110), 1);
+    assert!(!lose(&mut path, ms(450), &[1]));
+    send(&mut path, ms(1_200), 1);
+    path.discard(ms(1_300), 2, DiscardReason::MtuProbeLost);
+    send(&mut path, ms(1_310), 1);
+    assert!(lose(&mut path, ms(1_700), &[3]));
+}
+
+#[test]
 fn the_period_of_one_long_blackout_is_found_with_detection_by_the_path() {
     // One packet each 100 ms into a blackout, then one that arrives.
     let mut path = detecting();

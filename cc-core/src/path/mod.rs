@@ -262,6 +262,7 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         self.bytes_in_flight = prior.saturating_sub(bytes);
         self.rate.on_discarded(bytes);
         self.note_idle(now);
+        self.persistence.on_discarded(&self.ring);
         self.trim(now);
         let state = PathState { prior_bytes_in_flight: prior, ..self.state(now) };
         self.controller.on_discarded(&state, bytes, reason);

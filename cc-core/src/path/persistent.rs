@@ -112,6 +112,15 @@ impl Persistence {
         self.stretches = [kept.next(), kept.next()];
     }
 
+    /// Packets were discarded, which may leave the ring now. Behind a stretch they belong to it: none of them was acked.
+    pub(super) fn on_discarded<const N: usize>(&mut self, ring: &Ring<N>) {
+        for stretch in self.stretches.iter_mut().flatten() {
+            while ring.state(stretch.end) == Some(State::Discarded) {
+                stretch.end = stretch.end.saturating_add(1);
+            }
+        }
+    }
+
     /// Whether the losses that the ring has marked from `low` to `high` establish persistent congestion. The acks of
     /// the frame were given before. `check` has seen nothing.
     pub(super) fn on_lost<const N: usize>(
