@@ -1,8 +1,8 @@
 //! The scenario file of a scenario: what a fuzz target has found becomes a file that can be kept.
 
 use super::{
-    Direction, Endpoint, Flow, FlowAlgorithm, Jitter, LinkState, LinkTimeline, QueueLimit, Resume, RunEnd,
-    Scenario, Transfer,
+    CrossTraffic, Direction, Endpoint, Flow, FlowAlgorithm, Jitter, LinkState, LinkTimeline, Pattern,
+    QueueLimit, ReceiveTimestamps, ReceiverClock, Resume, RunEnd, Scenario, Transfer,
 };
 use crate::text::decimal;
 use std::fmt::{Display, Write as _};
@@ -18,7 +18,7 @@ impl Scenario {
     /// Everything is destructured, so that a field that is new cannot be forgotten here.
     #[must_use]
     pub fn to_toml(&self) -> String {
-        let Self { name, summary, link, transfer, resume, flows, end, endpoint, time_limit_us } = self;
+        let Self { name, summary, link, transfer, resume, flows, cross, end, endpoint, time_limit_us } = self;
         let mut file = File::default();
         file.line("name", quoted(name));
         file.line("summary", quoted(summary));
@@ -43,10 +43,11 @@ impl Scenario {
                 FlowAlgorithm::Fixed(algorithm) => file.line("algorithm", quoted(algorithm.name())),
             }
             file.transfer(transfer);
-            match direction {
-                Direction::Forward => {}
-                Direction::Reverse => file.line("direction", quoted("reverse")),
-            }
+            file.direction(*direction);
+        }
+        for source in cross {
+            file.table("[[cross]]");
+            file.cross(source);
         }
         if let Some(Resume { cwnd_bytes, rtt_us }) = resume {
             file.table("[resume]");
@@ -88,9 +89,36 @@ impl File {
     }
 
     fn transfer(&mut self, transfer: &Transfer) {
-        let Transfer { bytes, start_us } = transfer;
+        let Transfer { bytes, start_us, access_us } = transfer;
         self.line("size_bytes", bytes);
         self.scaled_unless("start_ms", *start_us, MS, 0);
+        self.scaled_unless("access_ms", *access_us, MS, 0);
+    }
+
+    fn direction(&mut self, direction: Direction) {
+        match direction {
+            Direction::Forward => {}
+            Direction::Reverse => self.line("direction", quoted("reverse")),
+        }
+    }
+
+    fn cross(&mut self, source: &CrossTraffic) {
+        let CrossTraffic { direction, rate_bps, packet_bytes, start_us, stop_us, pattern } = source;
+        self.line("rate_mbps", decimal(*rate_bps, MBPS));
+        self.line("packet_bytes", packet_bytes);
+        self.direction(*direction);
+        self.scaled_unless("start_ms", *start_us, MS, 0);
+        if let Some(us) = stop_us {
+            self.line("stop_ms", decimal(*us, MS));
+        }
+        match pattern {
+            Pattern::Constant => {}
+            Pattern::OnOff { on_us, off_us, random } => {
+                self.line("on_ms", decimal(*on_us, MS));
+                self.line("off_ms", decimal(*off_us, MS));
+                self.unless("random", *random, false);
+            }
+        }
     }
 
     fn state(&mut self, state: &LinkState) {
@@ -153,6 +181,8 @@ impl File {
             skip_packet_numbers,
             pacing,
             fast_convergence,
+            receive_timestamps,
+            receiver_clock: ReceiverClock { offset_us, drift_ppm },
         } = *endpoint;
         let default = Endpoint::default();
         // What follows another field where it is left out is not left out.
@@ -180,6 +210,16 @@ impl File {
         self.unless("skip_packet_numbers", skip_packet_numbers, default.skip_packet_numbers);
         self.unless("pacing", pacing, default.pacing);
         self.unless("fast_convergence", fast_convergence, default.fast_convergence);
+        if let Some(ReceiveTimestamps { exponent, max_per_ack, missing_ppm }) = receive_timestamps {
+            let default = ReceiveTimestamps::default();
+            self.line("receive_timestamps", true);
+            self.unless("receive_timestamps_exponent", exponent, default.exponent);
+            self.unless("max_receive_timestamps_per_ack", max_per_ack, default.max_per_ack);
+            let missing = u64::from(missing_ppm);
+            self.scaled_unless("receive_timestamps_missing_percent", missing, PERCENT, 0);
+        }
+        self.scaled_unless("receiver_clock_offset_ms", offset_us, MS, 0);
+        self.unless("receiver_clock_drift_ppm", drift_ppm, 0);
     }
 }
 
@@ -243,9 +283,22 @@ start_ms = 0.5
 algorithm = "cubic"
 size_bytes = 8
 start_ms = 9
+access_ms = 3.5
 direction = "reverse"
 [[flow]]
 size_bytes = 1
+[[cross]]
+rate_mbps = 0.5
+packet_bytes = 100
+direction = "reverse"
+start_ms = 1
+stop_ms = 2.5
+on_ms = 0.1
+off_ms = 0.2
+random = true
+[[cross]]
+rate_mbps = 2
+packet_bytes = 1_200
 [resume]
 cwnd_bytes = 18_750_000
 rtt_ms = 600.123
@@ -270,6 +323,12 @@ max_growth_rtt_ms = 101
 skip_packet_numbers = false
 pacing = false
 fast_convergence = true
+receive_timestamps = true
+receive_timestamps_exponent = 3
+max_receive_timestamps_per_ack = 8
+receive_timestamps_missing_percent = 0.5
+receiver_clock_offset_ms = 1.5
+receiver_clock_drift_ppm = -200
 "#;
         let scenario = parse(text, "test").unwrap();
         let printed = scenario.to_toml();
