@@ -9,6 +9,7 @@ mod algorithm;
 mod engine;
 pub mod experiment;
 pub mod ideal;
+pub mod measure;
 pub mod report;
 pub mod scenario;
 pub mod stats;
@@ -17,8 +18,8 @@ pub mod trace;
 
 pub use algorithm::{Algorithm, AnyController, MakeController};
 pub use engine::{
-    CrossOutcome, FlowCounters, FlowOutcome, Observer, Outcome, RunOutcome, Sample, SampleKind,
-    SimulationError, simulate, simulate_flows, simulate_with,
+    CrossOutcome, FlowCounters, FlowOutcome, LinkOutcome, Observer, Outcome, Progress, RunOutcome, Sample,
+    SampleKind, SimulationError, simulate, simulate_flows, simulate_with,
 };
 pub use scenario::Scenario;
 

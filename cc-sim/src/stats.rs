@@ -1,4 +1,6 @@
-//! Statistics of the completion times of one cell of the table.
+//! Statistics of completion times, of shares, and of quantities that change over time.
+
+use hdrhistogram::Histogram;
 
 /// What a list of whole numbers looks like.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,9 +54,96 @@ fn tenths_quantile(sorted: &[u64], tenths: usize) -> Option<f64> {
     Some(below as f64 + (above - below) as f64 * (position % 10) as f64 / 10.0)
 }
 
+/// Jain's fairness index: (sum x)^2 / (n * sum x^2), from 1/n (one has all) to 1 (all have the same); `None` for none, or
+/// for nothing but zeros.
+#[must_use]
+pub fn jain_index(values: &[f64]) -> Option<f64> {
+    let sum: f64 = values.iter().sum();
+    let squares: f64 = values.iter().map(|value| value * value).sum();
+    (squares > 0.0).then(|| sum * sum / (values.len() as f64 * squares))
+}
+
+/// The distribution of a quantity over time: each value with the time for which it stood.
+///
+/// Quantiles are those of a histogram whose bins are a thousandth wide; mean and maximum are exact.
+#[derive(Clone, Debug)]
+pub struct Weighted {
+    histogram: Histogram<u64>,
+    sum: u128,
+    weight: u64,
+    max: u64,
+}
+
+impl Default for Weighted {
+    fn default() -> Self {
+        // Three significant digits are supported.
+        let histogram = Histogram::new(3).unwrap_or_else(|_| unreachable!("3 is between 0 and 5"));
+        Self { histogram, sum: 0, weight: 0, max: 0 }
+    }
+}
+
+impl Weighted {
+    /// `value` stood for `weight`.
+    pub fn add(&mut self, value: u64, weight: u64) {
+        if weight == 0 {
+            return;
+        }
+        // The histogram grows with its values.
+        let _ = self.histogram.record_n(value, weight);
+        self.sum += u128::from(value) * u128::from(weight);
+        self.weight += weight;
+        self.max = self.max.max(value);
+    }
+
+    /// The mean; `None` without values.
+    #[must_use]
+    pub fn mean(&self) -> Option<f64> {
+        (self.weight > 0).then(|| self.sum as f64 / self.weight as f64)
+    }
+
+    /// The value that is not exceeded during this part (0 to 1) of the weight; `None` without values.
+    #[must_use]
+    pub fn quantile(&self, part: f64) -> Option<f64> {
+        (self.weight > 0).then(|| self.histogram.value_at_quantile(part).min(self.max) as f64)
+    }
+
+    /// The largest value; `None` without values.
+    #[must_use]
+    pub fn max(&self) -> Option<u64> {
+        (self.weight > 0).then_some(self.max)
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Summary;
+    use super::{Summary, Weighted, jain_index};
+
+    #[test]
+    fn jain_s_index_is_one_for_equal_shares_and_a_part_for_one_of_many() {
+        assert_eq!(jain_index(&[3.0; 4]), Some(1.0));
+        assert_eq!(jain_index(&[7.0, 0.0, 0.0, 0.0]), Some(0.25));
+        // (1 + 3)^2 / (2 * (1 + 9)).
+        assert_eq!(jain_index(&[1.0, 3.0]), Some(0.8));
+        assert_eq!((jain_index(&[]), jain_index(&[0.0])), (None, None));
+    }
+
+    #[test]
+    fn a_value_counts_as_long_as_it_stands() {
+        let mut weighted = Weighted::default();
+        assert_eq!((weighted.mean(), weighted.quantile(0.5), weighted.max()), (None, None, None));
+        weighted.add(50_000, 900);
+        weighted.add(100_000, 50);
+        weighted.add(200_000, 50);
+        weighted.add(900_000, 0);
+        // (50 000 * 900 + 100 000 * 50 + 200 000 * 50) / 1000.
+        assert_eq!((weighted.mean(), weighted.max()), (Some(60_000.0), Some(200_000)));
+        for (part, value) in [(0.5, 50_000.0), (0.9, 50_000.0), (0.95, 100_000.0), (0.951, 200_000.0)] {
+            let quantile = weighted.quantile(part).unwrap();
+            assert!((quantile - value).abs() <= value / 1_000.0, "{part}: {quantile}");
+        }
+        weighted.add(u64::MAX, u64::MAX / 4);
+        assert_eq!(weighted.max(), Some(u64::MAX));
+    }
 
     #[test]
     fn quantiles_interpolate_between_order_statistics() {

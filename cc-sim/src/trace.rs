@@ -272,6 +272,7 @@ mod tests {
                 ..Snapshot::default()
             },
             bytes_in_flight: 1_440,
+            network_rtt_us: None,
             rtt: Some(PathRtt { latest: rtt, smoothed: rtt, min: rtt, var: rtt }),
             delivered: 10,
             lost: 2_880,

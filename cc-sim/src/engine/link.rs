@@ -3,6 +3,7 @@
 //! Source of the model: the simulator behind the C4 test draft. Packets are never reordered: one whose jittered
 //! arrival is late holds back all later ones, which then come out at once.
 
+use super::outcome::LinkOutcome;
 use super::packet::{Content, Packet};
 use super::rng::SplitMix64;
 use super::schedule::NEVER;
@@ -24,6 +25,7 @@ pub(super) struct Link {
     resubmit: VecDeque<Accepted>,
     rng: SplitMix64,
     submitted: u64,
+    carried: LinkOutcome,
 }
 
 /// A packet that the queue has taken.
@@ -81,6 +83,7 @@ impl Link {
             resubmit: VecDeque::new(),
             rng: SplitMix64::new(seed),
             submitted: 0,
+            carried: LinkOutcome::default(),
         };
         link.set(state, direction);
         link
@@ -142,7 +145,12 @@ impl Link {
     /// Takes the packet at the head.
     pub(super) fn pop(&mut self) -> Option<Fate> {
         let Accepted { lost, packet, .. } = self.in_transit.pop_front()?;
-        Some(if lost { Fate::Lost(packet) } else { Fate::Arrived(packet) })
+        if lost {
+            return Some(Fate::Lost(packet));
+        }
+        self.carried.packets += 1;
+        self.carried.bytes += packet.bytes;
+        Some(Fate::Arrived(packet))
     }
 
     /// Changes the parameters at time `now`. Packets in the air keep their arrival time; from the first one on that is
@@ -168,6 +176,11 @@ impl Link {
                 on_drop(packet);
             }
         }
+    }
+
+    /// What came out of it so far.
+    pub(super) fn carried(&self) -> LinkOutcome {
+        self.carried
     }
 
     /// Packets handed to the link so far.

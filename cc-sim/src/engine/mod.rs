@@ -26,7 +26,7 @@ mod run;
 mod schedule;
 mod server;
 
-pub use outcome::{CrossOutcome, FlowCounters, FlowOutcome, Outcome, RunOutcome};
+pub use outcome::{CrossOutcome, FlowCounters, FlowOutcome, LinkOutcome, Outcome, RunOutcome};
 
 use crate::algorithm::{Algorithm, MakeController};
 use crate::scenario::{Scenario, time_limit_range};
@@ -99,6 +99,28 @@ pub trait Observer {
     fn watches(&self, _flow: usize) -> bool {
         true
     }
+
+    /// Asked once, before the run: how often [`Observer::on_interval`] is to be called, in microseconds; `None` for never.
+    fn interval_us(&self) -> Option<u64> {
+        None
+    }
+
+    /// An interval ends: at its multiples, and after everything else that happens at that moment. The last one of a run
+    /// is not complete and has no call.
+    fn on_interval(&mut self, _progress: &Progress<'_>) {}
+}
+
+/// How far a run has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress<'a> {
+    /// Virtual time in microseconds.
+    pub at_us: u64,
+    /// Bytes of data that the client of each flow has got, each counted once.
+    pub received: &'a [u64],
+    /// How long a packet would now wait in front of the link in forward direction, in microseconds.
+    pub queue_us: u64,
+    /// The same of the other link.
+    pub reverse_queue_us: u64,
 }
 
 impl Observer for () {
@@ -120,6 +142,9 @@ pub struct Sample {
     pub bytes_in_flight: u64,
     /// RTT statistics; `None` before the first sample.
     pub rtt: Option<PathRtt>,
+    /// What the network took of the RTT of the newest packet that an ACK frame newly acknowledged, if this sample is that
+    /// of a frame which did so: without the time that the receiver held its ACK back. In microseconds.
+    pub network_rtt_us: Option<u64>,
     /// Bytes delivered so far, as the sender knows.
     pub delivered: u64,
     /// Bytes declared lost so far.

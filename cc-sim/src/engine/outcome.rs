@@ -14,6 +14,19 @@ pub struct RunOutcome {
     pub flows: Vec<FlowOutcome>,
     /// The sources of cross traffic, in the order of the scenario.
     pub cross: Vec<CrossOutcome>,
+    /// The link in forward direction.
+    pub forward: LinkOutcome,
+    /// The other one.
+    pub reverse: LinkOutcome,
+}
+
+/// What a link has carried.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkOutcome {
+    /// Datagrams that came out of it.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
 }
 
 /// What became of the datagrams of a source of cross traffic.

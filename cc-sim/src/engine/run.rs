@@ -6,7 +6,9 @@ use super::link::{Fate, Link, Port};
 use super::packet::{AckStore, Content, Packet};
 use super::rng::SplitMix64;
 use super::schedule::Schedule;
-use super::{CrossOutcome, Observer, Outcome, RunOutcome, Sample, SampleKind, SimulationError, server};
+use super::{
+    CrossOutcome, Observer, Outcome, Progress, RunOutcome, Sample, SampleKind, SimulationError, server,
+};
 use crate::scenario::{Direction, RunEnd, Scenario};
 use crate::{Algorithm, MakeController};
 use cc_core::CongestionController;
@@ -27,6 +29,8 @@ enum Part {
     Client(usize),
     /// A source of cross traffic.
     Cross(usize),
+    /// The end of the observer's interval.
+    Interval,
 }
 
 /// What the packets of one flow in one direction still have to go after the link.
@@ -56,6 +60,8 @@ pub(super) struct Simulation<'a> {
     places: Vec<Places>,
     /// Index of the link state in force.
     link_state: usize,
+    /// For [`Progress::received`].
+    received: Vec<u64>,
 }
 
 impl<'a> Simulation<'a> {
@@ -90,6 +96,7 @@ impl<'a> Simulation<'a> {
             parts,
             places,
             link_state: 0,
+            received: Vec::new(),
         };
         simulation.schedule.set(TIMELINE, first.duration_us);
         for flow in 0..simulation.flows.len() {
@@ -107,6 +114,9 @@ impl<'a> Simulation<'a> {
             RunEnd::At(until) => until,
             RunEnd::MainFlow | RunEnd::AllFlows => u64::MAX,
         };
+        let interval_us = observer.interval_us().map(|us| us.max(1));
+        let interval_part = self.parts.len() - 1;
+        self.schedule.set(interval_part, interval_us);
         while !self.is_over() {
             let (at, part) = self.schedule.earliest();
             if at > self.scenario.time_limit_us.min(until) {
@@ -117,7 +127,10 @@ impl<'a> Simulation<'a> {
                 return Err(self.time_limit());
             }
             self.clock = at;
-            if let Some(flow) = self.step(self.parts[part]) {
+            if part == interval_part {
+                self.end_interval(observer);
+                self.schedule.set(part, interval_us.and_then(|us| at.checked_add(us)));
+            } else if let Some(flow) = self.step(self.parts[part]) {
                 self.look_at_server(flow, observer)?;
             }
         }
@@ -168,7 +181,18 @@ impl<'a> Simulation<'a> {
                 self.wake_cross(source);
                 None
             }
+            Part::Interval => None,
         }
+    }
+
+    fn end_interval(&mut self, observer: &mut dyn Observer) {
+        let mut received = std::mem::take(&mut self.received);
+        received.clear();
+        received.extend(self.flows.iter().map(|flow| flow.client.received()));
+        let [queue_us, reverse_queue_us] = self.links.each_ref().map(|link| link.waiting_us(self.clock));
+        let at_us = self.clock;
+        observer.on_interval(&Progress { at_us, received: &received, queue_us, reverse_queue_us });
+        self.received = received;
     }
 
     /// A packet is through the link.
@@ -297,15 +321,15 @@ impl<'a> Simulation<'a> {
             let scenario = self.scenario.name.clone();
             return Err(SimulationError::TooManyInFlight { scenario, limit: server::MAX_IN_FLIGHT });
         }
-        if let Some(kind) = server.take_change()
+        if let Some((kind, network_rtt_us)) = server.take_change()
             && observer.watches(index)
         {
-            observer.on_flow_sample(index, &self.sample(index, kind));
+            observer.on_flow_sample(index, &self.sample(index, kind, network_rtt_us));
         }
         Ok(())
     }
 
-    fn sample(&self, index: usize, kind: SampleKind) -> Sample {
+    fn sample(&self, index: usize, kind: SampleKind, network_rtt_us: Option<u64>) -> Sample {
         let flow = &self.flows[index];
         let path = flow.server.path();
         Sample {
@@ -314,6 +338,7 @@ impl<'a> Simulation<'a> {
             cc: path.controller().snapshot(),
             bytes_in_flight: path.bytes_in_flight(),
             rtt: path.rtt().as_path_rtt(),
+            network_rtt_us,
             delivered: path.delivered(),
             lost: path.lost_bytes(),
             queue_us: self.links[side(flow.direction)].waiting_us(self.clock),
@@ -342,7 +367,7 @@ impl<'a> Simulation<'a> {
     }
 
     fn reschedule_cross(&mut self, source: usize) {
-        let first = self.parts.len() - self.cross.len();
+        let first = self.parts.len() - 1 - self.cross.len();
         self.reschedule(first + source, self.cross[source].0.next_wake());
     }
 
@@ -382,7 +407,8 @@ impl<'a> Simulation<'a> {
             events: self.links.iter().map(Link::submitted).sum(),
         };
         let cross = self.cross.iter().map(|(_, outcome)| *outcome).collect();
-        RunOutcome { main, end_us: self.clock, flows, cross }
+        let [forward, reverse] = self.links.each_ref().map(Link::carried);
+        RunOutcome { main, end_us: self.clock, flows, cross, forward, reverse }
     }
 }
 
@@ -402,6 +428,7 @@ fn parts(flows: &[Flow], access_paths: usize, sources: usize) -> Vec<Part> {
         }));
     }
     parts.extend((0..sources).map(Part::Cross));
+    parts.push(Part::Interval);
     parts
 }
 
@@ -444,7 +471,7 @@ fn places(parts: &[Part], access: &[Access], flows: usize) -> Vec<Places> {
         match *part {
             Part::Server(flow) => places[flow].server = place,
             Part::Client(flow) => places[flow].client = place,
-            Part::Timeline | Part::Arrival(_) | Part::Access(_) | Part::Cross(_) => {}
+            Part::Timeline | Part::Arrival(_) | Part::Access(_) | Part::Cross(_) | Part::Interval => {}
         }
     }
     for (index, path) in access.iter().enumerate() {

@@ -7,9 +7,11 @@ use cc_core::{CongestionController, DiscardReason, Duration, LossCause, MtuChang
 
 impl Server {
     pub(super) fn on_ack(&mut self, now: u64, frame: &AckFrame, counters: &mut FlowCounters) {
-        let mut acked_new = false;
         let Some(named) = frame.ranges.last().map(|range| range.1) else { return };
         frame.timestamps.decode(named, &mut self.received);
+        let largest = named.min(self.next_number.saturating_sub(1));
+        let newest = self.packet(largest).filter(|packet| packet.state != State::Acked);
+        let mut acked_new = false;
         for &(first, last) in frame.ranges.iter().rev() {
             let last = last.min(self.next_number.saturating_sub(1));
             let mut from = first.max(self.first_number);
@@ -21,7 +23,6 @@ impl Server {
                 from = end + 1;
             }
         }
-        let largest = named.min(self.next_number.saturating_sub(1));
         if let Some(packet) = self.packet(largest) {
             self.loss.on_ack(now, largest, packet.sent_at);
         }
@@ -29,6 +30,8 @@ impl Server {
             return;
         }
         self.probes = 0;
+        self.network_rtt_us =
+            newest.map(|packet| now.saturating_sub(packet.sent_at).saturating_sub(frame.delay_us));
         self.detect_losses(now, counters);
         let delay = Duration::from_micros(frame.delay_us);
         self.finish(now, LossCause::Ack, delay);

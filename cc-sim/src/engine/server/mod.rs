@@ -59,6 +59,7 @@ pub(super) struct Server {
     /// Send time of an ack-eliciting packet of the client that is still to be acknowledged.
     echo: Option<u64>,
     changed: Option<SampleKind>,
+    network_rtt_us: Option<u64>,
     return_rate: ReturnRate,
 }
 
@@ -204,6 +205,7 @@ impl Server {
             is_overloaded: false,
             echo: None,
             changed: None,
+            network_rtt_us: None,
             return_rate: ReturnRate::default(),
         }
     }
@@ -222,9 +224,10 @@ impl Server {
         self.is_overloaded
     }
 
-    /// What changed since the last call, for observers.
-    pub(super) fn take_change(&mut self) -> Option<SampleKind> {
-        self.changed.take()
+    /// What changed since the last call, for observers, and the RTT of the network if an ACK frame has shown it.
+    pub(super) fn take_change(&mut self) -> Option<(SampleKind, Option<u64>)> {
+        let kind = self.changed.take()?;
+        Some((kind, self.network_rtt_us.take()))
     }
 
     /// When [`Server::wake`] is to be called; `None` for "when something arrives".

@@ -170,7 +170,7 @@ fn the_handshake_is_repeated_until_it_is_acknowledged_and_only_what_is_not() {
     // 250 ms, doubled once, twice.
     assert_eq!(bench.server.next_wake(), Some(250_000 + 500_000));
     bench.arrive(300_000, size::HANDSHAKE_ACK, Content::HandshakeAck);
-    assert_eq!(bench.server.take_change(), Some(SampleKind::Ack));
+    assert_eq!(bench.server.take_change(), Some((SampleKind::Ack, None)));
     bench.wake(750_000);
     assert_eq!((bench.counters.packets_sent, bench.counters.bytes_sent), (6, 2 * 1_252 + 3 * 511 + 1_440));
     assert_eq!(bench.server.next_wake(), Some(750_000 + 1_000_000));
@@ -205,7 +205,7 @@ fn probe_timeouts_come_after_one_two_four_five_and_six_times_the_timer() {
         assert_eq!(at - last, timers * 60_000);
         bench.server.take_change();
         bench.wake(at);
-        assert_eq!(bench.server.take_change(), Some(SampleKind::Timeout));
+        assert_eq!(bench.server.take_change(), Some((SampleKind::Timeout, None)));
         last = at;
     }
     // An ACK starts again from one timer, here of a smoothed RTT that the new sample (packet 12) has raised.
