@@ -347,7 +347,7 @@ fn an_array_may_be_empty_and_one_bad_entry_refuses_all_of_it() {
     let c = &raw mut *memory;
     let state = path_state();
     let (ack, loss) = (FfiAck::default(), FfiLoss::default());
-    let dangling = 7 as *const FfiAckedPacket;
+    let dangling = std::ptr::without_provenance::<FfiAckedPacket>(7);
     // SAFETY: no entry is read where `count` is 0 or impossible.
     unsafe {
         assert_eq!(ccffi_on_ack(c, &raw const state, &raw const ack, null(), 0), Status::Ok);

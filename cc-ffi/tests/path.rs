@@ -294,7 +294,7 @@ impl<const N: usize> Both<N> {
         let (mut state, mut outputs, mut snapshot) =
             (FfiPathState::default(), FfiOutputs::default(), FfiSnapshot::default());
         let (mut window, mut deadline, mut given) = (0, 0, 0);
-        // SAFETY (of every call): the memory holds a path, and the structs are there.
+        // SAFETY: the memory holds a path, and the structs are there; so for every call below.
         self.ok(|path| unsafe { ccffi_path_get_state(path, now.as_nanos(), &raw mut state) });
         // SAFETY: as said above.
         self.ok(|path| unsafe { ccffi_path_get_outputs(path, &raw mut outputs) });
@@ -511,7 +511,7 @@ fn a_frame_may_be_finished_without_a_report() {
     both.rust.finish(now, FrameEnd::default());
     both.rust.on_loss_timeout(now);
     let end = FfiFrameEnd::default();
-    // SAFETY (of every call): the memory holds a path, and the struct is there.
+    // SAFETY: the memory holds a path, and the struct is there; so for every call below.
     both.ok(|path| unsafe { ccffi_path_acked(path, 0) });
     // SAFETY: as said above.
     both.ok(|path| unsafe { ccffi_path_finish(path, now.as_nanos(), &raw const end, std::ptr::null_mut()) });
@@ -610,7 +610,7 @@ proptest! {
                 }
                 5 if !flight.is_empty() => {
                     let lost = flight.remove(0).2;
-                    if lost % 2 == 0 {
+                    if lost.is_multiple_of(2) {
                         both.rust.on_lost(lost);
                         // SAFETY: as said above.
                         unsafe { ccffi_rate_on_lost(c, lost) }
