@@ -29,6 +29,7 @@
 #define CCFFI_ALGORITHM_C4 1
 #define CCFFI_ALGORITHM_CUBIC 2
 #define CCFFI_ALGORITHM_RENO 3
+#define CCFFI_ALGORITHM_BBR 4
 
 // Bytes that are enough for a path of this capacity: 64, 512 or 4096 packets in flight.
 #define CCFFI_PATH_SIZE(capacity) \
@@ -38,7 +39,7 @@
 #define CCFFI_ABI_VERSION 1
 
 // Room for a controller, in units of eight bytes, with some left for algorithms to come. `ccffi_controller_size` is what is used.
-#define CCFFI_CONTROLLER_WORDS 256
+#define CCFFI_CONTROLLER_WORDS 128
 
 // Packets handed to a controller at once: a frame of more is cut, so that it costs a fixed amount of stack.
 #define CCFFI_PART 8
@@ -47,7 +48,7 @@
 #define CCFFI_RATE_WORDS 48
 
 // Bytes that a path takes beside 32 for each packet in flight that it has room for, at most.
-#define CCFFI_PATH_OVERHEAD 6144
+#define CCFFI_PATH_OVERHEAD 4096
 
 // Bytes that a path takes for each packet in flight that it has room for.
 #define CCFFI_PATH_BYTES_PER_PACKET 32

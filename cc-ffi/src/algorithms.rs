@@ -52,6 +52,7 @@ algorithms! {
     1 C4 c"c4" cc_c4::C4 = cc_c4::Config;
     2 Cubic c"cubic" cc_cubic::Cubic = cc_cubic::Config;
     3 Reno c"reno" cc_reno::Reno = cc_reno::Config;
+    4 Bbr c"bbr" cc_bbr::Bbr = cc_bbr::Config;
 }
 
 /// An algorithm that the library knows.

@@ -20,7 +20,7 @@ use cc_core::{
 use core::ffi::c_void;
 
 /// Room for a controller, in units of eight bytes, with some left for algorithms to come. `ccffi_controller_size` is what is used.
-pub const CCFFI_CONTROLLER_WORDS: usize = 256;
+pub const CCFFI_CONTROLLER_WORDS: usize = 128;
 
 /// Packets handed to a controller at once: a frame of more is cut, so that it costs a fixed amount of stack.
 pub const CCFFI_PART: usize = 8;

@@ -28,7 +28,7 @@ const MEDIUM: usize = 512;
 const LARGE: usize = 4_096;
 
 /// Bytes that a path takes beside 32 for each packet in flight that it has room for, at most.
-pub const CCFFI_PATH_OVERHEAD: usize = 6_144;
+pub const CCFFI_PATH_OVERHEAD: usize = 4_096;
 
 /// Bytes that a path takes for each packet in flight that it has room for.
 pub const CCFFI_PATH_BYTES_PER_PACKET: usize = 32;

@@ -247,3 +247,4 @@ static void start(quicly_cc_t *cc, quicly_cc_type_t *type, uint32_t algorithm, u
 CCFFI_QUICLY(c4, CCFFI_ALGORITHM_C4);
 CCFFI_QUICLY(cubic, CCFFI_ALGORITHM_CUBIC);
 CCFFI_QUICLY(reno, CCFFI_ALGORITHM_RENO);
+CCFFI_QUICLY(bbr, CCFFI_ALGORITHM_BBR);
