@@ -2,8 +2,8 @@
  * virtual time over a bottleneck of 1.25 MB/s with 40 ms of RTT and a queue of 50 kB, and says what came of it.
  *
  *     cargo rustc -p cc-ffi --release --crate-type staticlib
- *     cc -Icc-ffi/include cc-ffi/examples/c/controller.c target/release/libcc_ffi.a -o controller -lm -lpthread -ldl
- *     ./controller
+ *     cc -Icc-ffi/include cc-ffi/examples/c/controller.c target/release/libcc_ffi.a -o target/controller -lm -lpthread -ldl
+ *     target/controller
  */
 #include "cc_ffi.h"
 
