@@ -99,7 +99,8 @@ pub extern "C" fn ccffi_path_align() -> usize {
 }
 
 /// Makes a path in `memory`, which has `size` bytes: `ccffi_path_size(capacity)`, or the constant `CCFFI_PATH_SIZE(capacity)`, which
-/// is a little more. From then on `memory` is a `ccffi_path *`. `capacity` is 64, 512 or 4096 packets in flight.
+/// is a little more. From then on `memory` is a `ccffi_path *`. `capacity` is 64, 512 or 4096 packets in flight. A release build
+/// makes the path in place, with about a kilobyte of stack; a debug build makes it on the stack first.
 ///
 /// `abi_version` is `CCFFI_ABI_VERSION`. `algorithm` is one of `CCFFI_ALGORITHM_...`.
 ///

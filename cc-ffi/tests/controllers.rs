@@ -281,7 +281,7 @@ fn all_cases_of_the_kit_give_the_same_through_c() {
 #[test]
 fn random_scripts_give_the_same_through_c() {
     let config =
-        Config { cases: 64, failure_persistence: None, rng_seed: RngSeed::Fixed(7), ..Config::default() };
+        Config { cases: 32, failure_persistence: None, rng_seed: RngSeed::Fixed(7), ..Config::default() };
     for length in [30, 120] {
         let mut runner = TestRunner::new(config.clone());
         for outcome in [
