@@ -34,7 +34,8 @@ pub(crate) fn c4() -> Subject<C4> {
 
 /// BBR.
 pub(crate) fn bbr() -> Subject<Bbr> {
-    Subject::rate_based("bbr", |setup| Bbr::new(&cc_bbr::Config::from(*setup))).tagged(&["persistent", "resume"])
+    Subject::rate_based("bbr", |setup| Bbr::new(&cc_bbr::Config::from(*setup)))
+        .tagged(&["persistent", "resume"])
 }
 
 /// All subjects, for what needs not know the types of their controllers.
