@@ -1,4 +1,4 @@
-//! Snapshots of whole traces: both algorithms on each of the draft's seven network events.
+//! Snapshots of whole traces: the algorithms on each of the draft's seven network events.
 //!
 //! A change of any decision of an algorithm, of `cc_core::Path` or of the simulator shows here as a diff to be read line
 //! by line (`cargo insta review`, or `INSTA_UPDATE=always`); the commit says why.
@@ -33,6 +33,11 @@ fn check(algorithm: Algorithm) {
 #[test]
 fn c4_goes_the_same_way_through_every_network_event() {
     check(Algorithm::C4);
+}
+
+#[test]
+fn bbr_goes_the_same_way_through_every_network_event() {
+    check(Algorithm::Bbr);
 }
 
 #[test]
