@@ -28,4 +28,4 @@ macro_rules! controllers {
     };
 }
 
-controllers!(c4, cubic);
+controllers!(bbr, c4, cubic);
