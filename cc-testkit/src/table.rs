@@ -53,9 +53,8 @@ fn invariant(candidate: &dyn Candidate, number: usize, script: &Script) -> Resul
             candidate.on_path(script)
         }
         8 => check(Checks { orders: true, cut: true, ..none }),
-        // Windows near the ceiling and the largest datagrams do not scale, and a queue is chaotic.
-        9 if !script.has_link()
-            && script.settings.initial_window.is_some_and(|bytes| bytes <= 1 << 32)
+        // Windows near the ceiling and the largest datagrams do not scale.
+        9 if script.settings.initial_window.is_some_and(|bytes| bytes <= 1 << 32)
             && script.settings.mss.saturating_mul(SCALE) <= MAX_DATAGRAM_SIZE =>
         {
             candidate.byte_scale(script, SCALE)

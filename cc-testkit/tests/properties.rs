@@ -37,8 +37,21 @@ fn without_resume(script: &Script) -> Script {
     script
 }
 
+/// The same 192 cases each time, unless the environment says otherwise: `PROPTEST_CASES`, `PROPTEST_RNG_SEED`.
+fn config() -> ProptestConfig {
+    let set = |name: &str| std::env::var_os(name).is_some();
+    let mut config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
+    if !set("PROPTEST_CASES") {
+        config.cases = 192;
+    }
+    if !set("PROPTEST_RNG_SEED") {
+        config.rng_seed = RngSeed::Fixed(3);
+    }
+    config
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 192, failure_persistence: None, rng_seed: RngSeed::Fixed(3), ..ProptestConfig::default() })]
+    #![proptest_config(config())]
 
     #[test]
     fn plausible_events_hold_all_invariants(script in strategies::plausible(60)) {

@@ -22,17 +22,18 @@
 //! - U8 is checked where the stack said that the window stopped it, where it paces, and for ACKs of at most two windows:
 //!   elsewhere slow start judges by the flight at each ACK whether the window was used, RFC 9406 section 4.3 limits the
 //!   growth per ACK, and controllers may count no more of one ACK.
-//! - The order of calls is not checked for a frame with late acks, with the first RTT sample (it decides on a saved
-//!   window), in a safe retreat, and with marks and losses both after the first congestion event.
+//! - The order of calls is not checked for a frame with late acks: what restores a window is not about growth.
 //! - Both are checked in runs of at most 600 packets, since they work on copies.
-//! - U9 is not checked for scripts with a `run(...)`, whose queue is chaotic.
+//! - U9 compares sums, not steps, for scripts with a `run(...)`: its queue is chaotic.
 
 mod closely;
 mod monitor;
+mod once;
 mod runs;
 
 pub use runs::{byte_scale, on_path, replay, time_shift};
 
+use monitor::MAX_QUANTUM;
 pub(crate) use monitor::{Cause, Monitor, Observed};
 
 /// Which invariants are checked after every event.

@@ -1,13 +1,14 @@
 //! What must hold after every event.
 
 use super::Checks;
+use super::once::Decreases;
 use crate::run::Outputs;
 use crate::stack::{Outcome, Part};
 use crate::subject::{Family, Subject};
 use cc_core::{MtuChange, PathChange, Rate};
 
 /// Largest send quantum, bytes (U2).
-const MAX_QUANTUM: u64 = 65_536;
+pub(super) const MAX_QUANTUM: u64 = 65_536;
 
 /// What kind of event it was.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,24 +32,12 @@ pub(crate) struct Observed<'a> {
     pub(crate) mss: u64,
 }
 
-/// The last multiplicative decrease.
-#[derive(Clone, Copy, Debug)]
-struct Decrease {
-    /// Lower numbers were sent before it.
-    mark: u64,
-    /// Window before.
-    window: u64,
-}
-
 #[derive(Clone, Debug)]
 pub(crate) struct Monitor {
     family: Family,
     checks: Checks,
     max_window: u64,
-    /// The smaller of the two factors, in percent.
-    beta: u64,
-    last: Option<Decrease>,
-    reductions: u64,
+    decreases: Decreases,
 }
 
 impl Monitor {
@@ -57,9 +46,7 @@ impl Monitor {
             family: subject.family,
             checks,
             max_window: subject.max_window,
-            beta: subject.beta_loss.min(subject.beta_ce),
-            last: None,
-            reductions: 0,
+            decreases: Decreases::new(subject.beta_loss.min(subject.beta_ce)),
         }
     }
 
@@ -74,7 +61,7 @@ impl Monitor {
 
     /// Frames and timers with losses or marks that lowered the window.
     pub(crate) const fn reductions(&self) -> u64 {
-        self.reductions
+        self.decreases.count()
     }
 
     pub(crate) fn check(
@@ -86,7 +73,9 @@ impl Monitor {
         self.outputs(after, observed.mss)?;
         self.growth(before, after, observed)?;
         self.signals(observed)?;
-        self.once(before, after, observed)
+        // Counted in any case.
+        let once = self.decreases.observe(before, after, observed);
+        if self.family == Family::LossBased && self.checks.once { once } else { Ok(()) }
     }
 
     /// U1 and U2.
@@ -164,45 +153,6 @@ impl Monitor {
                     call.part
                 ));
             }
-        }
-        Ok(())
-    }
-
-    /// U5, and counting.
-    fn once(&mut self, before: &Outputs, after: &Outputs, observed: &Observed<'_>) -> Result<(), String> {
-        let outcome = observed.outcome;
-        let restored = (observed.cause == Cause::Undo || outcome.late > 0) && after.cwnd > before.cwnd;
-        if restored || observed.cause == Cause::Path(PathChange::New) {
-            self.last = None;
-        }
-        let has_signal = outcome.lost > 0 || outcome.marks > 0 || outcome.persistent;
-        if !has_signal || after.cwnd >= before.cwnd {
-            let at_floor = before.cwnd <= observed.mss.saturating_mul(2);
-            if has_signal && at_floor {
-                // A decrease that the floor hides.
-                self.last = Some(Decrease { mark: observed.next_number, window: before.cwnd });
-            }
-            return Ok(());
-        }
-        self.reductions = self.reductions.saturating_add(1);
-        // The newest packet that the signal is about.
-        let newest = outcome.newest_lost.max(outcome.newest_acked.filter(|_| outcome.marks > 0));
-        let repeated = self.last.filter(|last| newest.is_some_and(|newest| newest < last.mark));
-        let Some(last) = repeated else {
-            self.last = Some(Decrease { mark: observed.next_number, window: before.cwnd });
-            return Ok(());
-        };
-        if self.family != Family::LossBased || !self.checks.once || outcome.persistent {
-            return Ok(());
-        }
-        // A loss may deepen the reduction that a mark began.
-        let least = last.window.saturating_mul(self.beta) / 100;
-        let retreats = after.phase.contains("retreat");
-        if after.cwnd < least.saturating_sub(1) && after.cwnd > observed.mss.saturating_mul(2) && !retreats {
-            return Err(format!(
-                "U5: a second decrease for packets sent before number {}: {} to {}, window before the first {}",
-                last.mark, before.cwnd, after.cwnd, last.window
-            ));
         }
         Ok(())
     }

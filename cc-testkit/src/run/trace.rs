@@ -15,6 +15,8 @@ pub struct Outputs {
     pub pacing: Option<Rate>,
     /// Send quantum, bytes.
     pub quantum: u64,
+    /// Whether one packet may be sent beyond the window.
+    pub beyond: bool,
     /// Phase, as the controller's snapshot names it.
     pub phase: &'static str,
     /// Whether the controller is in its first search for capacity.
@@ -32,6 +34,7 @@ impl Outputs {
             cwnd: controller.cwnd(),
             pacing: controller.pacing_rate(),
             quantum: controller.send_quantum(),
+            beyond: controller.may_send_beyond_cwnd(),
             phase: snapshot.phase,
             startup: snapshot.startup,
             events: snapshot.congestion_events,

@@ -174,6 +174,10 @@ impl<C: CongestionController + Clone> Honest<C> {
         self.advance_settled();
 
         let persistent = frame.persistent || self.is_persistent(&lost);
+        if persistent && !lost.is_empty() {
+            // RFC 9002 section 5.2.
+            self.rtt.restart_min(rtt.is_some_and(|rtt| rtt.is_sample));
+        }
         self.collect_ecn(frame.ecn, u64::try_from(acked.len()).unwrap_or(u64::MAX));
         let counts = if newest.is_some() { self.pending_ecn.take() } else { None };
         let ecn = newest.zip(counts).map(|(newest, (counts, newly_acked))| EcnEvent {
@@ -441,8 +445,9 @@ impl<C: CongestionController + Clone> Stack for Honest<C> {
             lost: sum(delivery.losses.iter().map(|packet| packet.bytes)),
             late: sum(delivery.acks.iter().filter(|packet| packet.was_lost).map(|packet| packet.bytes)),
             persistent: delivery.persistent,
+            oldest_lost: delivery.losses.first().and_then(|packet| packet.number),
             newest_lost: delivery.losses.last().and_then(|packet| packet.number),
-            newest_acked: delivery.acks.last().and_then(|packet| packet.number),
+            newest_acked: delivery.ecn.and_then(|ecn| ecn.largest_acked),
             marks: delivery.ecn.map_or(0, |ecn| ecn.marks()),
             calls,
         })

@@ -51,9 +51,11 @@ pub(crate) struct Outcome {
     /// Bytes acked after having been declared lost.
     pub(crate) late: u64,
     pub(crate) persistent: bool,
+    /// Lowest number newly lost.
+    pub(crate) oldest_lost: Option<u64>,
     /// Highest number newly lost.
     pub(crate) newest_lost: Option<u64>,
-    /// Highest number newly acked.
+    /// Highest number newly acked, in a frame with ECN counts.
     pub(crate) newest_acked: Option<u64>,
     /// Marks that the controller could believe.
     pub(crate) marks: u64,

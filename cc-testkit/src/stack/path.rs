@@ -117,6 +117,7 @@ impl<C: CongestionController + Clone> Stack for PathStack<C> {
             lost: report.newly_lost,
             late: report.late_acked,
             persistent: report.persistent_congestion,
+            oldest_lost: report.lost_span.map(|(first, _)| first),
             newest_lost: report.lost_span.map(|(_, last)| last),
             newest_acked: acked.into_iter().max(),
             marks: frame.ecn.filter(|_| report.newly_acked > 0).map_or(0, |counts| counts.ce),
