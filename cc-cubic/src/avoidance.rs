@@ -107,7 +107,12 @@ mod tests {
     /// The window in whole bytes and `W_est` after one ACK of 1200 bytes, the RTT being 2 s; the stage has just begun.
     fn grown(cwnd: u64, w_max: u64, w_est: u64) -> (u64, u64) {
         let settings = Settings::new(&Config::default());
-        let mut stage = Stage { epoch: Instant::ZERO, k: Duration::ZERO, w_est: FineBytes::new(w_est) };
+        let mut stage = Stage {
+            epoch: Instant::ZERO,
+            k: Duration::ZERO,
+            w_est: FineBytes::new(w_est),
+            after_slow_start: false,
+        };
         let mut state = State {
             cwnd: FineBytes::new(cwnd),
             w_max,

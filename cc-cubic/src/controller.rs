@@ -11,6 +11,7 @@ use cc_core::{
     HyStartPlusPlus, Instant, LossEvent, MtuChange, PathChange, PathState, Rate, ResumeHint, RttEvent,
     SendMark, SentPacket, SlowStart, SlowStartStep, Snapshot, SpuriousLoss, Utilisation, WindowGrowth,
 };
+use core::num::NonZero;
 
 /// Largest [`send_quantum`](CongestionController::send_quantum) in bytes: what one UDP segmentation offload call
 /// takes.
@@ -46,7 +47,8 @@ pub struct Cubic<S: SlowStart = HyStartPlusPlus> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Outputs {
     cwnd: u64,
-    pacing_rate: Option<Rate>,
+    /// Bytes per second.
+    pacing_rate: Option<NonZero<u64>>,
     send_quantum: u32,
     beyond_cwnd: bool,
 }
@@ -93,8 +95,8 @@ impl<S: SlowStart> Cubic<S> {
             self.settings.pacing_percent
         };
         let per_rtt = cwnd.saturating_mul(u64::from(percent)) / 100;
-        self.outputs.pacing_rate =
-            Rate::from_delivery(per_rtt, self.smoothed_rtt).map(|rate| rate.max(Rate::from_bytes_per_sec(1)));
+        self.outputs.pacing_rate = Rate::from_delivery(per_rtt, self.smoothed_rtt)
+            .map(|rate| NonZero::new(rate.as_bytes_per_sec()).unwrap_or(NonZero::<u64>::MIN));
         // At least two datagrams, and no burst above the initial window (RFC 9002 section 7.7).
         let quantum =
             (cwnd / QUANTUM_DIVISOR).min(self.settings.initial_window()).max(self.settings.min_window());
@@ -285,7 +287,7 @@ impl<S: SlowStart> Cubic<S> {
                 Resume::Waiting(_) => Resume::OFF,
                 other => other,
             };
-            self.state.reduce(signal, &self.settings);
+            self.state.reduce(signal, path.now, &self.settings);
             Cause::Open { before, lost_bytes, marked: signal == Signal::Ce }
         };
         self.cut = Some(Cut::new(SendMark::new(path), self.cut, cause));
@@ -309,11 +311,30 @@ impl<S: SlowStart> Cubic<S> {
         }
     }
 
+    /// Losses of packets of the period before, told in the frame that ended it: as if told before that. If marks alone
+    /// caused that reduction it becomes that of a loss, and the last one starts from there.
+    fn lose_in_earlier_period(&mut self, now: Instant) {
+        let Some(cut) = &mut self.cut else { return };
+        let Some(between) = cut.lose_in_earlier() else { return };
+        let Cause::Open { before, lost_bytes, .. } = &mut cut.cause else { return };
+        let mut deepened =
+            State { cwnd: FineBytes::new(between.cwnd_prior), w_max: between.cwnd_prior, ..between };
+        deepened.reduce(Signal::Loss, now, &self.settings);
+        deepened.limit_reduced(between.cwnd);
+        if between.phase != Phase::Recovery {
+            deepened.start_stage(now, &self.settings);
+        }
+        *before = deepened;
+        let signal = if *lost_bytes > 0 { Signal::Loss } else { Signal::Ce };
+        self.state = self.reduced_in_period(now, deepened, signal, self.state.cwnd);
+        self.after_reduction();
+    }
+
     /// What `before` becomes by a signal of the period that the last reduction opened, which may be over. The window is
     /// at most `most`.
     fn reduced_in_period(&self, now: Instant, before: State, signal: Signal, most: FineBytes) -> State {
         let mut state = before;
-        state.reduce(signal, &self.settings);
+        state.reduce(signal, self.cut.map_or(now, |cut| cut.at()), &self.settings);
         state.limit_reduced(most);
         if !self.in_recovery() {
             state.start_stage(now, &self.settings);
@@ -387,6 +408,7 @@ impl<S: SlowStart> CongestionController for Cubic<S> {
     fn on_loss(&mut self, path: &PathState, loss: &LossEvent<'_>) {
         self.follow_mtu(path);
         let (mut new, mut in_period, mut old) = (0_u64, 0_u64, 0_u64);
+        let mut in_earlier = false;
         for packet in loss.packets {
             let membership = match &self.cut {
                 Some(cut) => cut.membership(packet.number, packet.sent_at),
@@ -395,14 +417,23 @@ impl<S: SlowStart> CongestionController for Cubic<S> {
             match membership {
                 Membership::New => new = new.saturating_add(packet.bytes),
                 Membership::InPeriod => in_period = in_period.saturating_add(packet.bytes),
-                Membership::Old => old = old.saturating_add(packet.bytes),
+                Membership::Old => {
+                    old = old.saturating_add(packet.bytes);
+                    let late = |cut: &Cut| cut.is_told_late(path, packet.number, packet.sent_at);
+                    in_earlier |= packet.bytes > 0 && self.cut.as_ref().is_some_and(late);
+                }
                 Membership::Elsewhere => {}
             }
         }
+        // Oldest first: as if every packet were told by itself.
+        if in_earlier {
+            self.lose_in_earlier_period(path.now);
+        }
+        if in_period > 0 {
+            self.lose_in_period(path, in_period);
+        }
         if new > 0 {
             self.reduce(path, Signal::Loss, new);
-        } else if in_period > 0 {
-            self.lose_in_period(path, in_period);
         }
         let collapsed = self.cut.is_some_and(|cut| cut.cause == Cause::Persistent);
         // RFC 9002 section 7.6.2, also for losses that an earlier reduction answered.
@@ -436,7 +467,7 @@ impl<S: SlowStart> CongestionController for Cubic<S> {
     }
 
     fn pacing_rate(&self) -> Option<Rate> {
-        self.outputs.pacing_rate
+        self.outputs.pacing_rate.map(|rate| Rate::from_bytes_per_sec(rate.get()))
     }
 
     fn cwnd(&self) -> u64 {
@@ -550,7 +581,7 @@ impl<S: SlowStart> CongestionController for Cubic<S> {
             phase: self.resume.phase().unwrap_or(phase),
             startup: self.state.ssthresh == INFINITE,
             cwnd: self.outputs.cwnd,
-            pacing_rate: self.outputs.pacing_rate,
+            pacing_rate: self.pacing_rate(),
             ssthresh: self.ssthresh(),
             model_rtt: (!self.smoothed_rtt.is_zero()).then_some(self.smoothed_rtt),
             congestion_events: u64::from(self.congestion_events),

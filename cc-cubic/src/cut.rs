@@ -11,17 +11,28 @@ pub(crate) struct Cut {
     mark: SendMark,
     rescue: Rescue,
     /// The reduction before it: packets sent before that one, or as if before it, do not belong to this period.
-    earlier: Option<SendMark>,
+    earlier: Option<Earlier>,
     /// When the network path changed: packets sent before that say nothing about this one.
     path_change: Option<SendMark>,
     pub(crate) cause: Cause,
 }
 
+/// The reduction before the last one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Earlier {
+    mark: SendMark,
+    /// Whether it is one for marks alone so far.
+    by_marks: bool,
+}
+
 /// The one packet that may be sent beyond the window on entering recovery (RFC 9002 section 7.3.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Rescue {
-    /// It may be sent.
-    Allowed,
+    /// It may be sent. Nothing was sent since the reduction, so the frame that told it may not be over.
+    Allowed {
+        /// Packets sent before this do not belong to the period before the last one either.
+        older: Option<SendMark>,
+    },
     /// It was sent at this time, as the first packet after the mark: its loss does not cause another reduction either.
     Sent(Instant),
     /// It was not sent, and may not be any more.
@@ -62,9 +73,18 @@ pub(crate) enum Membership {
 impl Cut {
     /// A reduction at `mark`.
     pub(crate) fn new(mark: SendMark, previous: Option<Self>, cause: Cause) -> Self {
-        let earlier = previous.map(|cut| cut.border());
+        let earlier = previous.map(|cut| Earlier {
+            mark: cut.border(),
+            by_marks: matches!(cut.cause, Cause::Open { lost_bytes: 0, .. }),
+        });
+        let older = previous.and_then(|cut| cut.earlier).map(|earlier| earlier.mark);
         let path_change = previous.and_then(|cut| cut.path_change);
-        Self { mark, rescue: Rescue::Allowed, earlier, path_change, cause }
+        Self { mark, rescue: Rescue::Allowed { older }, earlier, path_change, cause }
+    }
+
+    /// When the window was reduced.
+    pub(crate) const fn at(&self) -> Instant {
+        self.mark.at()
     }
 
     /// The mark beyond the packet that was sent beyond the window, if it was: nothing else was sent between the two, so
@@ -82,13 +102,42 @@ impl Cut {
 
     /// The mark of the reduction before, as one that is settled.
     pub(crate) fn before(&self) -> Option<Self> {
-        let settled = |mark| Self { mark, rescue: Rescue::Over, earlier: None, cause: Cause::Final, ..*self };
+        let settled = |Earlier { mark, .. }| Self {
+            mark,
+            rescue: Rescue::Over,
+            earlier: None,
+            cause: Cause::Final,
+            ..*self
+        };
         self.earlier.map(settled)
     }
 
+    /// Whether an [`Old`](Membership::Old) packet belongs to the period before, and is told of in the frame that opened
+    /// this one: it may as well have been told of before that.
+    pub(crate) fn is_told_late(&self, path: &PathState, number: Option<u64>, sent_at: Instant) -> bool {
+        match self.rescue {
+            Rescue::Allowed { older } => {
+                self.mark == SendMark::new(path) && older.is_none_or(|older| !older.covers(number, sent_at))
+            }
+            Rescue::Sent(_) | Rescue::Over => false,
+        }
+    }
+
+    /// Packets of the period before were lost: the state before this period, if that changes it.
+    pub(crate) fn lose_in_earlier(&mut self) -> Option<State> {
+        let earlier = self.earlier.as_mut()?;
+        match self.cause {
+            Cause::Open { before, .. } if earlier.by_marks => {
+                earlier.by_marks = false;
+                Some(before)
+            }
+            Cause::Open { .. } | Cause::Persistent | Cause::Final => None,
+        }
+    }
+
     /// Whether one packet may be sent beyond the window.
-    pub(crate) fn allows_rescue(&self) -> bool {
-        self.rescue == Rescue::Allowed
+    pub(crate) const fn allows_rescue(&self) -> bool {
+        matches!(self.rescue, Rescue::Allowed { .. })
     }
 
     /// A packet in flight was sent; `beyond` the window or not. RFC 9002 section 7.3.2 allows the first one as sent
@@ -120,7 +169,7 @@ impl Cut {
         match (self.rescue, number) {
             (Rescue::Sent(_), Some(number)) if self.mark.has_number() => number == self.mark.number(),
             (Rescue::Sent(at), _) => sent_at == at,
-            (Rescue::Allowed | Rescue::Over, _) => false,
+            (Rescue::Allowed { .. } | Rescue::Over, _) => false,
         }
     }
 
@@ -133,7 +182,7 @@ impl Cut {
             Membership::Elsewhere
         } else if !self.is_rescue(number, sent_at) && !self.mark.covers(number, sent_at) {
             Membership::New
-        } else if self.earlier.is_some_and(|earlier| earlier.covers(number, sent_at)) {
+        } else if self.earlier.is_some_and(|earlier| earlier.mark.covers(number, sent_at)) {
             Membership::Old
         } else {
             Membership::InPeriod

@@ -31,7 +31,8 @@
 //!   and CE marks of one period give the reduction of a loss, those of marks alone that of a mark, in whatever order
 //!   they come and always measured from the window before the period. So a loss deepens the reduction for a mark; if
 //!   all losses of the period turn out spurious, the reduction for the mark takes the place of theirs (a stage then
-//!   begins anew); and a real loss after that deepens it again.
+//!   begins anew); and a real loss after that deepens it again. In one frame, a loss of a period that a mark of the
+//!   frame ends counts as told before the mark; this is not undone.
 //! * Bytes of packets sent before the last reduction never grow the window (RFC 9002 appendix B.5).
 //! * An acked entry that stands for several packets ([`AckedPacket::packets`](cc_core::AckedPacket::packets)) counts as
 //!   a whole by the number and send time of the newest: on the border of a recovery period some bytes too many may

@@ -53,6 +53,8 @@ pub(crate) struct Stage {
     pub(crate) k: Duration,
     /// `W_est`.
     pub(crate) w_est: FineBytes,
+    /// Whether slow start ended when the stage began, and `epoch` was not moved since.
+    pub(crate) after_slow_start: bool,
 }
 
 impl State {
@@ -71,11 +73,20 @@ impl State {
         self.phase == Phase::SlowStart && self.ssthresh == INFINITE
     }
 
+    /// Whether the window is that of a slow start: also if acks of the frame that arrives `now` ended it.
+    fn is_of_slow_start(&self, now: Instant) -> bool {
+        match self.phase {
+            Phase::SlowStart => true,
+            Phase::Recovery => false,
+            Phase::Avoidance(stage) => stage.after_slow_start && stage.epoch == now,
+        }
+    }
+
     /// Multiplicative decrease; a recovery period begins.
-    pub(crate) fn reduce(&mut self, signal: Signal, settings: &Settings) {
+    pub(crate) fn reduce(&mut self, signal: Signal, now: Instant, settings: &Settings) {
         let beta = match signal {
             // RFC 8511 is about congestion avoidance: in slow start the window may be twice what the path carries.
-            Signal::Ce if settings.abe && self.phase != Phase::SlowStart => BETA_ECN,
+            Signal::Ce if settings.abe && !self.is_of_slow_start(now) => BETA_ECN,
             Signal::Ce | Signal::Loss => BETA_LOSS,
         };
         let cwnd = self.cwnd.whole();
@@ -105,13 +116,16 @@ impl State {
         // A plateau below the window (at the minimum window) would give a negative K: the curve starts on it.
         self.w_max = self.w_max.max(self.cwnd.whole());
         let k = time_to_plateau(self.w_max, self.cwnd.whole(), settings.datagram());
-        self.phase = Phase::Avoidance(Stage { epoch: now, k, w_est: self.cwnd });
+        self.phase = Phase::Avoidance(Stage { epoch: now, k, w_est: self.cwnd, after_slow_start: false });
     }
 
     /// Starts a stage that no reduction precedes: after slow start (RFC 9438 sections 4.8 and 4.10).
     pub(crate) fn start_flat_stage(&mut self, now: Instant, settings: &Settings) {
         self.w_max = self.cwnd.whole();
         self.start_stage(now, settings);
+        if let Phase::Avoidance(stage) = &mut self.phase {
+            stage.after_slow_start = true;
+        }
     }
 
     /// Leaves the initial slow start without congestion (RFC 9438 section 4.10, RFC 9406 section 4.2).
@@ -136,7 +150,9 @@ impl State {
     /// Makes a span that ends `now` not count for the running stage.
     pub(crate) fn skip_time(&mut self, span: Duration, now: Instant) {
         if let Phase::Avoidance(stage) = &mut self.phase {
-            stage.epoch = stage.epoch.after(span).min(now.max(stage.epoch));
+            let epoch = stage.epoch.after(span).min(now.max(stage.epoch));
+            stage.after_slow_start &= epoch == stage.epoch;
+            stage.epoch = epoch;
         }
     }
 
@@ -189,7 +205,7 @@ mod tests {
     fn fast_convergence_touches_w_max_only() {
         // bugs.md C19: W_max = 9600 * 0.85 = 8160; cwnd = ssthresh = 9600 * 0.7 = 6720; cwnd_prior = 9600.
         let (mut state, settings) = state(9_600, 14_400);
-        state.reduce(Signal::Loss, &settings);
+        state.reduce(Signal::Loss, Instant::ZERO, &settings);
         assert_eq!((state.w_max, state.cwnd.whole(), state.ssthresh), (8_160, 6_720, 6_720));
         assert_eq!(state.cwnd_prior, 9_600);
         assert_eq!(state.phase, Phase::Recovery);
@@ -200,7 +216,7 @@ mod tests {
         // 9600 * (1 + 0.85) / 2 = 8880; 9600 * 0.85 = 8160.
         let (mut state, settings) = state(9_600, 14_400);
         state.start_stage(Instant::ZERO, &settings);
-        state.reduce(Signal::Ce, &settings);
+        state.reduce(Signal::Ce, Instant::ZERO, &settings);
         assert_eq!((state.w_max, state.cwnd.whole()), (8_880, 8_160));
     }
 
@@ -208,7 +224,7 @@ mod tests {
     fn a_mark_in_slow_start_uses_the_factor_of_a_loss() {
         // 9600 * (1 + 0.7) / 2 = 8160; 9600 * 0.7 = 6720.
         let (mut state, settings) = state(9_600, 14_400);
-        state.reduce(Signal::Ce, &settings);
+        state.reduce(Signal::Ce, Instant::ZERO, &settings);
         assert_eq!((state.w_max, state.cwnd.whole()), (8_160, 6_720));
     }
 
@@ -216,7 +232,7 @@ mod tests {
     fn a_window_at_w_max_remembers_itself() {
         // RFC 9438 section 4.7: only cwnd < W_max is lowered.
         let (mut state, settings) = state(9_600, 9_600);
-        state.reduce(Signal::Loss, &settings);
+        state.reduce(Signal::Loss, Instant::ZERO, &settings);
         assert_eq!(state.w_max, 9_600);
     }
 
@@ -224,11 +240,12 @@ mod tests {
     fn a_plateau_below_the_window_is_raised_to_it() {
         // 2700 below W_max 3000: W_max = 2700 * 0.85 = 2295, but the window stays at the minimum of 2400.
         let (mut state, settings) = state(2_700, 3_000);
-        state.reduce(Signal::Loss, &settings);
+        state.reduce(Signal::Loss, Instant::ZERO, &settings);
         assert_eq!((state.w_max, state.cwnd.whole()), (2_295, 2_400));
         state.start_stage(Instant::ZERO, &settings);
         assert_eq!(state.w_max, 2_400);
-        let stage = Stage { epoch: Instant::ZERO, k: Duration::ZERO, w_est: state.cwnd };
+        let stage =
+            Stage { epoch: Instant::ZERO, k: Duration::ZERO, w_est: state.cwnd, after_slow_start: false };
         assert_eq!(state.phase, Phase::Avoidance(stage));
     }
 
@@ -237,7 +254,7 @@ mod tests {
         // bugs.md A6: the products pass 2^32 on the way.
         for cwnd in [252_645_136, 613_566_757, 1 << 32, MAX_WINDOW] {
             let (mut state, settings) = state(cwnd, 0);
-            state.reduce(Signal::Loss, &settings);
+            state.reduce(Signal::Loss, Instant::ZERO, &settings);
             assert_eq!(state.cwnd.whole(), cwnd / 10 * 7 + cwnd % 10 * 7 / 10);
         }
     }

@@ -10,7 +10,7 @@ const MAX_RTT_THRESH: Duration = Duration::from_millis(16);
 /// `MIN_RTT_DIVISOR`: between both, the rise that counts is this fraction of the RTT (RFC 9406 section 4.3).
 const MIN_RTT_DIVISOR: u64 = 8;
 /// `N_RTT_SAMPLE`: samples of a round before its minimum says anything (RFC 9406 section 4.3).
-const N_RTT_SAMPLE: u32 = 8;
+const N_RTT_SAMPLE: u8 = 8;
 /// `CSS_GROWTH_DIVISOR`: how much slower conservative slow start grows (RFC 9406 section 4.3).
 const CSS_GROWTH_DIVISOR: u64 = 4;
 /// `CSS_ROUNDS`: rounds of conservative slow start, the partial first one included (RFC 9406 section 4.3).
@@ -33,10 +33,10 @@ pub struct HyStartPlusPlus {
     /// `currentRoundMinRTT`.
     current_round_min: Duration,
     /// `rttSampleCount`.
-    samples: u32,
+    samples: u8,
     round: SendRound,
     /// Bytes of the current frame that were already used up against `L`.
-    used_of_frame: u64,
+    used_of_frame: u32,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -79,8 +79,8 @@ impl HyStartPlusPlus {
             return bytes;
         }
         let limit = UNPACED_LIMIT.saturating_mul(path.max_datagram_size.min(MAX_DATAGRAM_SIZE));
-        let countable = bytes.min(limit.saturating_sub(self.used_of_frame));
-        self.used_of_frame = self.used_of_frame.saturating_add(countable);
+        let countable = bytes.min(limit.saturating_sub(self.used_of_frame.into()));
+        self.used_of_frame = self.used_of_frame.saturating_add(u32::try_from(countable).unwrap_or(u32::MAX));
         countable
     }
 

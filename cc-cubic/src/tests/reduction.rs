@@ -234,6 +234,55 @@ fn the_packet_sent_beyond_the_window_stays_with_its_period_when_the_next_one_beg
 }
 
 #[test]
+fn a_loss_of_a_period_of_marks_beside_a_mark_of_the_next_counts_in_both_orders() {
+    // A mark at 84000: 84000 * 0.85 = 71400. A loss of that period makes it 84000 * 0.7 = 58800, and the mark of the
+    // next one 58800 * 0.85 = 49980, whichever is told first.
+    for order in [CANONICAL, [Part::Losses, Part::Rtt, Part::Ecn, Part::Acks]] {
+        let (mut stack, first, newest) = marked_once_and_sending();
+        let frame = Frame { acks: vec![newest], losses: vec![first + 1], ce: 1, order, ..Frame::default() };
+        stack.frame(1_202, frame);
+        assert_eq!(stack.cc.cwnd(), 49_980, "{order:?}");
+        assert_eq!(stack.cc.snapshot().congestion_events, 3, "{order:?}");
+    }
+}
+
+#[test]
+fn a_loss_of_a_period_of_marks_in_a_frame_after_the_next_mark_changes_nothing() {
+    // 71400 * 0.85 = 60690. The loss is of a packet that two reductions cover.
+    let (mut stack, first, newest) = marked_once_and_sending();
+    stack.frame(1_202, Frame { acks: vec![newest], ce: 1, ..Frame::default() });
+    assert_eq!(stack.cc.cwnd(), 60_690);
+    stack.frame(1_203, losing([first + 1]));
+    assert_eq!(stack.cc.cwnd(), 60_690);
+}
+
+#[test]
+fn a_loss_from_before_a_period_of_marks_beside_a_mark_of_the_next_changes_nothing_in_both_orders() {
+    // The packet was sent before the loss that made the window 84000: 84000 * 0.85 * 0.85 = 60690.
+    for order in [CANONICAL, [Part::Losses, Part::Rtt, Part::Ecn, Part::Acks]] {
+        let (mut stack, first, newest) = marked_once_and_sending();
+        // Before the flight that was marked came the byte that ended the recovery, and before that the flight that lost.
+        let old = first - 2;
+        let frame = Frame { acks: vec![newest], losses: vec![old], ce: 1, order, ..Frame::default() };
+        stack.frame(1_202, frame);
+        assert_eq!(stack.cc.cwnd(), 60_690, "{order:?}");
+    }
+}
+
+/// A window of 84000 bytes with one mark (71400), and two bytes sent after it; the second packet of the marked flight is
+/// still in flight. Returns the first packet of that flight, and the newest packet.
+fn marked_once_and_sending() -> (Stack, u64, u64) {
+    let mut stack = Stack::resting(84_000, &Config::default());
+    let sent = stack.fill(1_000);
+    let (first, last) = (*sent.start(), *sent.end());
+    stack.frame(1_100, Frame { acks: vec![first], ce: 1, ..Frame::default() });
+    assert_eq!(stack.cc.cwnd(), 71_400);
+    stack.ack(1_101, first + 2..=last);
+    let next = stack.send_sized(ms(1_102), 2, 1);
+    (stack, first, *next.end())
+}
+
+#[test]
 fn the_loss_of_the_packet_sent_beyond_the_window_is_no_new_event() {
     // RFC 9002 section 7.3.2 lets one packet go "prior to" the reduction, so that its loss belongs to the same event:
     // 12000 * 0.7 = 8400 and no more. The loss of the packet after it is a new one: 8400 * 0.7 = 5880.
@@ -303,6 +352,42 @@ fn the_window_never_falls_below_two_datagrams() {
     // The curve starts on its plateau, not at 0.85 of the window.
     assert_eq!(stack.cc.w_max(), 2 * MSS);
     assert!(stack.cc.cwnd() >= 2 * MSS);
+}
+
+#[test]
+fn a_mark_in_the_frame_that_ends_slow_start_counts_as_in_slow_start_in_whatever_order() {
+    // RFC 8511 is about congestion avoidance. After persistent congestion: 2400, threshold 8400; 4800 a round later.
+    for (order, least, most) in [
+        // 4800 * 0.7; the acks are for packets sent before.
+        (CANONICAL, 3_360, 3_360),
+        // 8400 of slow start, and of the other 1200 bytes at most 1200 * 1200 / 8400 = 171: 8400 * 0.7, 8571 * 0.7.
+        ([Part::Acks, Part::Losses, Part::Rtt, Part::Ecn], 5_880, 5_999),
+    ] {
+        let mut stack = Stack::new();
+        stack.send(0, 10);
+        stack.frame(2_000, Frame { losses: (1..=10).collect(), persistent: true, ..Frame::default() });
+        let sent = stack.send(2_001, 2);
+        stack.ack(2_101, sent);
+        let sent = stack.send(2_102, 4);
+        stack.frame(2_202, Frame { acks: sent.collect(), ce: 1, order, ..Frame::default() });
+        assert!((least..=most).contains(&stack.cc.cwnd()), "{order:?}: {}", stack.cc.cwnd());
+        assert_eq!(stack.cc.ssthresh(), Some(stack.cc.cwnd()));
+    }
+}
+
+#[test]
+fn a_mark_after_the_frame_that_ended_slow_start_counts_as_in_congestion_avoidance() {
+    // The same, and the mark a round trip later: 8400 to 8571, then at most one datagram more; times 0.85.
+    let mut stack = Stack::new();
+    stack.send(0, 10);
+    stack.frame(2_000, Frame { losses: (1..=10).collect(), persistent: true, ..Frame::default() });
+    for (at, count) in [(2_001, 2), (2_102, 4)] {
+        let sent = stack.send(at, count);
+        stack.ack(at + 100, sent);
+    }
+    let sent = stack.send(2_203, 7);
+    stack.frame(2_303, Frame { acks: sent.collect(), ce: 1, ..Frame::default() });
+    assert!((7_140..=7_285).contains(&stack.cc.cwnd()), "{}", stack.cc.cwnd());
 }
 
 #[test]

@@ -29,14 +29,6 @@ impl<C: CongestionController + Clone> Honest<C> {
         if !delivery.spurious.is_empty() || (delivery.losses.is_empty() && delivery.ecn.is_none()) {
             return Ok(());
         }
-        // Nor is one with marks of a new period beside losses of an older one.
-        let snapshot = self.controller().snapshot();
-        if snapshot.congestion_events > 0
-            && !delivery.losses.is_empty()
-            && delivery.ecn.is_some_and(|ecn| ecn.marks() > 0)
-        {
-            return Ok(());
-        }
         let growth = sum(delivery.acks.iter().map(|packet| packet.bytes));
         let mut canonical = None;
         for order in Part::orders() {
