@@ -74,6 +74,7 @@
 #![forbid(unsafe_code)]
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+mod allowance;
 mod candidate;
 pub mod cases;
 mod components;

@@ -1,15 +1,17 @@
 //! A controller that is watched while any stack uses it.
 
+use crate::allowance::{Allowance, Excess};
 use crate::invariants::{Cause, Checks, Monitor, Observed};
 use crate::run::Outputs;
 use crate::stack::{Call, Outcome, Part};
 use crate::subject::Subject;
 use cc_core::{
     AckEvent, AckPolicy, CongestionController, DiscardReason, Duration, EcnCodepoint, EcnEvent, Instant,
-    LossEvent, MAX_DATAGRAM_SIZE, MtuChange, PathChange, PathState, Rate, ResumeHint, RttEvent, SamplingRule,
-    SentPacket, Snapshot, SpuriousLoss,
+    LossEvent, MAX_DATAGRAM_SIZE, MtuChange, PacketSpace, PathChange, PathState, Rate, ResumeHint, RttEvent,
+    SamplingRule, SentPacket, Snapshot, SpuriousLoss,
 };
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// A controller whose outputs are checked after every call: put it where the controller would be, in any stack, simulator
@@ -21,6 +23,8 @@ use std::sync::{Arc, OnceLock};
 ///
 /// The numbers and the datagram size of [`PathState`] are believed. Where a test hands the controller numbers that no stack
 /// can give, [`Watched::with_checks`] leaves out U5, which rests on them.
+///
+/// It also sees whether the stack sends as it may; [`Record`] has the counts.
 ///
 /// At the first violation it panics, so that a fuzzer or a test stops there; [`Watched::recording_in`] makes it write the
 /// violation down instead.
@@ -46,18 +50,46 @@ pub struct Watched<C> {
     calls: u64,
     /// Bytes acked by the parts of a frame so far, and late ones: a controller may wait for the last part.
     acked: (u64, u64),
+    allowance: Allowance,
     record: Option<Record>,
 }
 
-/// Where a [`Watched`] controller writes its first violation; copies share it.
+/// Where a [`Watched`] controller writes its first violation, and how its stack sends; copies share it.
 #[derive(Clone, Debug, Default)]
-pub struct Record(Arc<OnceLock<Violation>>);
+pub struct Record(Arc<Kept>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    violation: OnceLock<Violation>,
+    beyond_window: AtomicU64,
+    ahead_of_pace: AtomicU64,
+}
 
 impl Record {
     /// The first violation, if there was one.
     #[must_use]
     pub fn violation(&self) -> Option<&Violation> {
-        self.0.get()
+        self.0.violation.get()
+    }
+
+    /// Packets of the application space that were sent although the flight exceeded the window before them, without the
+    /// leave of RFC 9002 section 7.3.2. Probes, which no window holds back, are among them: a stack that obeys has no more
+    /// than it had probes.
+    #[must_use]
+    pub fn sent_beyond_window(&self) -> u64 {
+        self.0.beyond_window.load(Ordering::Relaxed)
+    }
+
+    /// Packets of the application space that were sent more than a datagram ahead of what the pacing rate and the send
+    /// quantum allow, probes included. Between two packets the highest rate counts.
+    #[must_use]
+    pub fn sent_ahead_of_pace(&self) -> u64 {
+        self.0.ahead_of_pace.load(Ordering::Relaxed)
+    }
+
+    fn count(&self, excess: Excess) {
+        self.0.beyond_window.fetch_add(u64::from(excess.of_window), Ordering::Relaxed);
+        self.0.ahead_of_pace.fetch_add(u64::from(excess.of_pace), Ordering::Relaxed);
     }
 }
 
@@ -99,6 +131,7 @@ impl<C> Watched<C> {
             monitor: Monitor::new(subject, Checks::ALL),
             calls: 0,
             acked: (0, 0),
+            allowance: Allowance::default(),
             record: None,
         }
     }
@@ -152,6 +185,7 @@ impl<C: CongestionController> Watched<C> {
     fn watch(&mut self, path: &PathState, said: Said, call: impl FnOnce(&mut C)) {
         self.calls = self.calls.saturating_add(1);
         let before = Outputs::of(&self.inner, path.prior_bytes_in_flight);
+        self.allowance.note(&before);
         call(&mut self.inner);
         let after = Outputs::of(&self.inner, path.bytes_in_flight);
         if self.record.as_ref().is_some_and(|record| record.violation().is_some()) {
@@ -179,7 +213,7 @@ impl<C: CongestionController> Watched<C> {
     fn report(&self, violation: Violation) {
         match &self.record {
             // Where copies share a record, the first of them has the word.
-            Some(record) => drop(record.0.set(violation)),
+            Some(record) => drop(record.0.violation.set(violation)),
             None => panic!("{violation}"),
         }
     }
@@ -187,6 +221,13 @@ impl<C: CongestionController> Watched<C> {
 
 impl<C: CongestionController> CongestionController for Watched<C> {
     fn on_packet_sent(&mut self, path: &PathState, packet: &SentPacket) {
+        if packet.in_flight && packet.space == PacketSpace::Application {
+            let outputs = Outputs::of(&self.inner, path.prior_bytes_in_flight);
+            let beyond = self.inner.may_send_beyond_cwnd();
+            let (size, datagram) = (packet.bytes, path.max_datagram_size);
+            let excess = self.allowance.on_sent(path.now, &outputs, size, datagram, beyond);
+            self.record.iter().for_each(|record| record.count(excess));
+        }
         self.watch(path, Said::quiet("on_packet_sent"), |inner| inner.on_packet_sent(path, packet));
     }
 
