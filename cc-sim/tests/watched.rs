@@ -1,24 +1,14 @@
 //! Every bundled scenario with every algorithm, the controller watched by the conformance kit after every call.
 
-#[path = "../../cc-testkit/tests/subjects/mod.rs"]
-mod subjects;
+mod watch;
 
 use cc_core::CongestionController;
 use cc_sim::{Algorithm, AnyController, Scenario, SimulationError, scenario, simulate_flows, simulate_with};
 use cc_testkit::{Record, Watched};
+use watch::{subjects, watched};
 
 /// Runs of each scenario with each algorithm. Only jitter and skipped packet numbers make them differ.
 const SEEDS: u64 = 3;
-
-/// What the kit knows of an algorithm.
-fn watched(algorithm: Algorithm, controller: AnyController, record: &Record) -> AnyController {
-    let watched = match algorithm {
-        Algorithm::C4 => Watched::new(controller, &subjects::c4()),
-        Algorithm::Bbr => Watched::new(controller, &subjects::bbr()),
-        Algorithm::Cubic => Watched::new(controller, &subjects::cubic()),
-    };
-    Box::new(watched.recording_in(record))
-}
 
 fn run(scenario: &Scenario, algorithm: Algorithm, seed: u64) -> Result<Record, SimulationError> {
     let record = Record::default();

@@ -86,7 +86,8 @@ impl Model {
         self.rtt(now, end, before, report, &told, largest_before);
         self.marks(end, &told);
         if report.persistent_congestion {
-            assert!(self.may_be_persistent(&lost, path), "no two losses are that far apart");
+            let apart = self.may_be_persistent(&lost, &told.late, path);
+            assert!(apart, "no two losses are that far apart");
         }
 
         for number in &told.late {
@@ -254,12 +255,19 @@ impl Model {
 
     /// RFC 9002 section 7.6.2, but for what a path leaves out: two ack-eliciting losses, one of them of this frame or both
     /// about it, are further apart than the duration, and nothing between them was acked.
-    fn may_be_persistent<C: CongestionController>(&self, lost: &[u64], path: &Path<Spy<C>, N>) -> bool {
+    fn may_be_persistent<C: CongestionController>(
+        &self,
+        lost: &[u64],
+        late: &[u64],
+        path: &Path<Spy<C>, N>,
+    ) -> bool {
         let duration = PersistentCongestion::duration(path.rtt());
         let mut since_ack: Vec<Instant> = Vec::new();
         for (number, packet) in &self.packets {
             match (packet.fate, packet.mark) {
-                (Fate::Acked, _) | (_, Some(Mark::Acked | Mark::Late)) => since_ack.clear(),
+                (Fate::Acked, _) | (_, Some(Mark::Acked)) => since_ack.clear(),
+                // One that the path has forgotten is as good as lost to it.
+                (_, Some(Mark::Late)) if late.contains(number) => since_ack.clear(),
                 (Fate::Lost, _) | (_, Some(Mark::Lost)) if packet.ack_eliciting => {
                     let far = |at: &Instant| packet.sent_at.since(*at) > duration;
                     if lost.first().is_some_and(|first| number >= first) && since_ack.iter().any(far) {

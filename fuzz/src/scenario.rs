@@ -1,0 +1,103 @@
+//! The `scenario` target: text for the simulator's parser.
+
+use cc_sim::Scenario;
+use cc_sim::scenario::{Jitter, LinkState, QueueLimit, RunEnd, Transfer, parse};
+use std::ops::RangeInclusive;
+
+// The ranges that the documentation of the file format gives, in microseconds, bits per second, bytes and millionths.
+const MINUTE: u64 = 60_000_000;
+const DAY: u64 = 86_400_000_000;
+
+/// Reads a text. What is no scenario gives an error of one line that names the field; what is one is within the documented
+/// ranges and is read as itself when printed.
+pub fn check(text: &str) {
+    let scenario = match parse(text, "input") {
+        Ok(scenario) => scenario,
+        Err(error) => {
+            let message = error.to_string();
+            assert!(!error.field().is_empty() && message.starts_with("input: "), "{message}");
+            assert!(!message.contains(['\n', '\r']), "{message:?}");
+            return;
+        }
+    };
+    ranges(&scenario);
+    let printed = scenario.to_toml();
+    assert_eq!(parse(&printed, "printed"), Ok(scenario), "{printed}");
+}
+
+fn within(what: &str, value: u64, range: RangeInclusive<u64>) {
+    assert!(range.contains(&value), "{what} is {value}, allowed are {range:?}");
+}
+
+fn ranges(scenario: &Scenario) {
+    let Scenario { name, summary, link, transfer, resume, flows, end, endpoint, time_limit_us } = scenario;
+    assert!(
+        (1..=64).contains(&name.len())
+            && name.bytes().all(|c| c.is_ascii_alphanumeric() || b"_-".contains(&c))
+    );
+    assert!(summary.chars().count() <= 200 && !summary.chars().any(char::is_control));
+    within("time_limit", *time_limit_us, 1_000..=DAY);
+    within("states", link.states.len() as u64, 1..=1_000);
+    within("flows", flows.len() as u64, 0..=255);
+    for transfer in flows.iter().map(|flow| &flow.transfer).chain([transfer]) {
+        let Transfer { bytes, start_us } = transfer;
+        within("size", *bytes, 1..=100_000_000_000);
+        within("start", *start_us, 0..=3_600_000_000.min(time_limit_us - 1));
+    }
+    if let RunEnd::At(us) = end {
+        within("duration", *us, 1_000..=*time_limit_us);
+    }
+    if let Some(resume) = resume {
+        within("resume.cwnd", resume.cwnd_bytes, 1_200..=1_000_000_000_000);
+        within("resume.rtt", resume.rtt_us, 1..=MINUTE);
+    }
+    for (place, state) in link.states.iter().enumerate() {
+        let ends = link.repeat || place + 1 < link.states.len();
+        state_ranges(state, ends, endpoint.initial_mtu);
+    }
+    assert!(link.states.iter().any(|state| state.down_bps > 0));
+    assert!(link.states.iter().any(|state| state.up_bps > 0));
+
+    within("mtu", endpoint.mtu, 1_200..=65_527);
+    within("initial_mtu", endpoint.initial_mtu, 1_200..=endpoint.mtu);
+    within("overhead", endpoint.overhead, 16..=200);
+    within("ack_size", endpoint.ack_size, 20..=1_200);
+    within("initial_window", endpoint.initial_window, 1_200..=1_000_000_000);
+    within("max_ack_delay", endpoint.max_ack_delay_us, 0..=16_384_000);
+    within("min_ack_delay", endpoint.min_ack_delay_us, 0..=endpoint.max_ack_delay_us);
+    within("quick_ack_packets", endpoint.quick_ack_packets, 0..=1_000_000);
+    within("max_ack_ranges", endpoint.max_ack_ranges, 1..=65_536);
+    within("packet_threshold", endpoint.packet_threshold, 1..=1_000_000);
+    within("mtu_losses", endpoint.mtu_losses, 1..=1_000_000);
+    within("initial_pto", endpoint.initial_pto_us, 1_000..=MINUTE);
+    within("max_pto", endpoint.max_pto_us, endpoint.initial_pto_us..=10 * MINUTE);
+    within("initial_max_data", endpoint.initial_max_data, 65_527..=1_000_000_000_000_000);
+    within("initial_max_stream_data", endpoint.initial_max_stream_data, 65_527..=1_000_000_000_000_000);
+    within("max_growth_rtt", endpoint.max_growth_rtt_us, 100_000..=MINUTE);
+}
+
+fn state_ranges(state: &LinkState, ends: bool, initial_mtu: u64) {
+    assert_eq!(state.duration_us.is_some(), ends);
+    if let Some(us) = state.duration_us {
+        within("duration", us, 1_000..=DAY);
+    }
+    for rate in [state.down_bps, state.up_bps] {
+        assert!(ends || rate > 0, "0 for ever");
+        if rate > 0 {
+            within("rate", rate, 1_000..=1_000_000_000_000);
+        }
+    }
+    within("latency", state.latency_us, 0..=MINUTE);
+    for queue in [state.queue, state.up_queue] {
+        match queue {
+            QueueLimit::DelayUs(us) => within("queue", us, 1..=MINUTE),
+            QueueLimit::Bytes(bytes) => within("queue", bytes, initial_mtu.max(1_252)..=1_000_000_000_000),
+            QueueLimit::Unlimited => {}
+        }
+    }
+    if let Jitter::Gauss { mean_us } = state.jitter {
+        within("jitter", mean_us, 1..=10_000_000);
+    }
+    within("loss", state.loss_ppm.into(), 0..=500_000);
+    within("loss", state.up_loss_ppm.into(), 0..=500_000);
+}
