@@ -88,6 +88,7 @@ mod tests {
             phase: "",
             startup: true,
             events: 0,
+            beyond: false,
             in_flight,
         }
     }
