@@ -11,8 +11,8 @@ use cc_core::{Instant, PathState};
 pub(crate) struct ExtraAcked {
     /// `BBR.extra_acked_interval_start`.
     interval_start: Instant,
-    /// `BBR.extra_acked_delivered`: bytes acked since then.
-    delivered: u64,
+    /// `BBR.extra_acked_delivered`: bytes acked since then, of which 4 GiB are remembered.
+    delivered: u32,
     /// `BBR.extra_acked_filter`.
     filter: WindowedMax,
 }
@@ -41,13 +41,14 @@ impl Bbr {
         let aggregation = &mut self.extra_acked;
         let mut expected = self.bw.bytes_in(path.now.since(aggregation.interval_start));
         // Acks come more slowly than data at the bandwidth: the interval starts again.
-        if aggregation.delivered <= expected {
+        if u64::from(aggregation.delivered) <= expected {
             aggregation.delivered = 0;
             aggregation.interval_start = path.now;
             expected = 0;
         }
-        aggregation.delivered = aggregation.delivered.saturating_add(rs.newly_acked);
-        let extra = aggregation.delivered.saturating_sub(expected).min(self.cwnd);
+        let delivered = u64::from(aggregation.delivered).saturating_add(rs.newly_acked);
+        aggregation.delivered = u32::try_from(delivered).unwrap_or(u32::MAX);
+        let extra = delivered.saturating_sub(expected).min(self.cwnd);
         let len = if self.full_bw.reached { EXTRA_ACKED_FILTER_LEN } else { 1 };
         aggregation.filter.update(extra, self.round.count, len);
     }

@@ -6,40 +6,42 @@
 /// A value and when it was seen. Times are counts that never go back (rounds).
 #[derive(Clone, Copy)]
 struct Sample {
-    time: u32,
-    value: u64,
+    time: u16,
+    value: u32,
 }
 
 impl Sample {
     /// Whether it is outside of the window of `len` counts that ends with, and contains, `time`.
-    const fn is_out(&self, time: u32, len: u32) -> bool {
+    const fn is_out(&self, time: u16, len: u16) -> bool {
         time.wrapping_sub(self.time) >= len
     }
 }
 
-/// A windowed maximum: the largest value, the largest since, and the largest since that.
+/// A windowed maximum: the largest value, the largest since, and the largest since that. Values above 2^32 - 1 count as that.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct WindowedMax {
-    values: [u64; 3],
-    times: [u32; 3],
+    values: [u32; 3],
+    times: [u16; 3],
 }
 
 impl WindowedMax {
     pub(crate) const fn get(&self) -> u64 {
         let [best, ..] = self.values;
-        best
+        best as u64
     }
 
-    /// Takes a value in; the answer is the largest of the last `len` counts (at least 1). Counts are kept modulo 2^32.
+    /// Takes a value in; the answer is the largest of the last `len` counts (at least 1). Counts are kept modulo 2^16: there must
+    /// be a value for each.
     pub(crate) fn update(&mut self, value: u64, time: u64, len: u64) -> u64 {
-        let time = u32::try_from(time & u64::from(u32::MAX)).unwrap_or(0);
-        let len = u32::try_from(len).unwrap_or(u32::MAX).max(1);
-        let new = Sample { time, value };
+        let time = u16::try_from(time & u64::from(u16::MAX)).unwrap_or(0);
+        let len = u16::try_from(len).unwrap_or(u16::MAX).max(1);
+        let new = Sample { time, value: u32::try_from(value).unwrap_or(u32::MAX) };
+        let value = new.value;
         let [mut first, mut second, mut third] = self.samples();
         if value >= first.value || third.is_out(time, len) {
             // Nothing of what was seen before can be the largest of any later window.
             self.set([new; 3]);
-            return value;
+            return self.get();
         }
         if value >= second.value {
             (second, third) = (new, new);
@@ -59,7 +61,7 @@ impl WindowedMax {
             third = new;
         }
         self.set([first, second, third]);
-        first.value
+        self.get()
     }
 
     fn samples(&self) -> [Sample; 3] {
@@ -112,12 +114,13 @@ mod tests {
     }
 
     #[test]
-    fn counts_may_wrap_at_32_bits() {
+    fn counts_may_wrap_at_16_bits_and_values_saturate_at_32() {
         let mut filter = WindowedMax::default();
-        let wrap = 1_u64 << 32;
+        let wrap = 1_u64 << 16;
         filter.update(100, wrap - 1, 10);
         assert_eq!(filter.update(7, wrap + 8, 10), 100);
         assert_eq!(filter.update(7, wrap + 9, 10), 7);
+        assert_eq!(filter.update(u64::MAX, wrap + 9, 10), 4_294_967_295);
     }
 
     proptest! {
