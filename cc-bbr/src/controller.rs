@@ -16,7 +16,9 @@ impl CongestionController for Bbr {
             return;
         }
         if path.prior_bytes_in_flight == 0 && path.app_limited {
-            self.handle_restart_from_idle(path);
+            // As before the packet: it belongs to what is sent after the idle time.
+            let next_number = path.next_number.min(packet.number);
+            self.handle_restart_from_idle(&PathState { next_number, ..*path });
         }
         self.left_probe_rtt = false;
         self.note_cwnd_use(path);
@@ -33,6 +35,7 @@ impl CongestionController for Bbr {
             let acked = if packet.was_lost { &mut self.frame.late_acked } else { &mut self.frame.acked };
             *acked = acked.saturating_add(packet.bytes);
             self.frame.newest_sent_at = self.frame.newest_sent_at.max(packet.sent_at);
+            self.frame.ends_round |= self.round.ends_with(packet);
         }
         self.frame.ends_recovery |= self.ends_recovery(ack);
         self.validate_resume(path, ack);
@@ -46,7 +49,8 @@ impl CongestionController for Bbr {
             return;
         }
         self.left_probe_rtt = false;
-        let mut rs = self.rate_sample(path, newly_acked, frame.newest_sent_at, ack.rate_sample.as_ref());
+        let raw = ack.rate_sample.as_ref();
+        let mut rs = self.rate_sample(path, newly_acked, frame.newest_sent_at, frame.ends_round, raw);
         self.update_cwnd_limited(path, ack, &rs);
         self.update_model_and_state(path, ack, &mut rs);
         if frame.ends_recovery {

@@ -17,6 +17,8 @@ impl Bbr {
     pub(crate) fn handle_restart_from_idle(&mut self, path: &PathState) {
         self.idle_restart = true;
         self.extra_acked.on_idle_restart(path.now);
+        // Section 4.1.2.2: an interval of delivery begins with the first packet of a flight.
+        self.start_round(path);
         if self.state.is_probe_bw() {
             self.set_pacing_rate_with_gain(ONE);
         } else if self.state.is_probe_rtt() {

@@ -17,12 +17,17 @@
 //! # What a stack must give
 //!
 //! * Pacing: the window alone lets BBR send twice what the path holds at once.
-//! * A [`RateSample`](cc_core::RateSample) with each ACK frame. Without samples there is no bandwidth: BBR stays in Startup
-//!   at the initial window and the initial pacing rate.
+//! * A [`RateSample`](cc_core::RateSample) with each ACK frame, as [`DeliveryRate`](cc_core::DeliveryRate) makes it.
 //! * Application-limited times, by [`Path::on_app_limited`](cc_core::Path::on_app_limited) or the sampler of one's own.
 //!
 //! What some stacks cannot give, and what happens then:
 //!
+//! * **Rate samples.** A round trip then lasts from a mark until a packet sent after it is acked, by number or else by send time,
+//!   and gives one sample: what [`PathState::delivered`](cc_core::PathState::delivered) and
+//!   [`lost`](cc_core::PathState::lost) grew by in its time. It is limited if the path was at any ACK of it. There are fewer
+//!   samples, they know no send rate, so that clumped ACKs raise them more, and the answer to losses comes up to a round trip
+//!   later. Where these totals stand still there is no bandwidth: the pacing rate stays at 2.77 initial windows per
+//!   round trip; rounds go on, ProbeRTT ends, and losses lower the window alone.
 //! * **Delivery state of lost packets** ([`LostPacket::snapshot`](cc_core::LostPacket)). In its place stand the losses of
 //!   the present round trip and the flight before the event. A sum of losses is one burst, of which the prefix that was safe is
 //!   computed like that of any packet. The loss rate may come out lower than it is, for a loss told early in a round;

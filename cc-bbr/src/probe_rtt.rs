@@ -19,7 +19,8 @@ impl Bbr {
             self.start_round(path);
         }
         self.handle_probe_rtt(path, rs);
-        if rs.delivered > 0 {
+        // Without a sample too.
+        if rs.delivered > 0 || rs.newly_acked > 0 {
             self.idle_restart = false;
         }
     }

@@ -1,39 +1,78 @@
 //! `BBR.round_count`: packet-timed round trips (section 5.5.1), and `C.is_cwnd_limited`, which looks back by one (section 2.2).
 
 use crate::Bbr;
-use crate::sample::Sample;
-use cc_core::{AckEvent, PathState, SendLimit};
+use crate::sample::{Sample, reliable_rate};
+use cc_core::{AckEvent, AckedPacket, Instant, PathState, Rate, SendLimit, SendMark};
 
 /// Rounds so far. A round ends with the ack of a packet that was sent after its start.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Round {
     /// `BBR.next_round_delivered`: `C.delivered` at the start of the round.
     next_delivered: u64,
     /// `BBR.round_count`.
     pub(crate) count: u64,
-    /// `C.lost` when the round that is counted began, for stacks that store nothing with a packet.
+
+    // The same start, for stacks that store nothing with a packet.
+    /// `C.lost`.
     pub(crate) lost_at_start: u64,
+    start: SendMark,
+    /// Whether the connection was application-limited then or at an ACK since.
+    was_limited: bool,
 }
 
 impl Round {
-    /// On a new path the total goes on from where it is.
-    pub(crate) const fn restart(&mut self, path: &PathState) {
-        self.next_delivered = path.delivered;
-        self.lost_at_start = path.lost;
+    /// The first one, from construction on.
+    pub(crate) fn new(now: Instant) -> Self {
+        Self {
+            next_delivered: 0,
+            count: 0,
+            lost_at_start: 0,
+            start: SendMark::new(&PathState { now, ..PathState::default() }),
+            was_limited: false,
+        }
     }
 
-    /// `StartRound()`.
-    const fn begin(&mut self, delivered: u64) {
-        self.next_delivered = delivered;
+    /// `StartRound()`. On a new path too: the totals go on from where they are.
+    pub(crate) const fn begin(&mut self, path: &PathState) {
+        self.next_delivered = path.delivered;
+        self.lost_at_start = path.lost;
+        self.start = SendMark::new(path);
+        self.was_limited = path.app_limited;
     }
 
     /// `UpdateRound()`.
     fn update(&mut self, path: &PathState, rs: &mut Sample) {
         rs.round_start = rs.prior_delivered.is_some_and(|prior| prior >= self.next_delivered);
+        self.was_limited |= path.app_limited;
         if rs.round_start {
-            self.begin(path.delivered);
+            self.begin(path);
             self.count = self.count.saturating_add(1);
-            self.lost_at_start = path.lost;
+        }
+    }
+
+    /// Whether the packet was sent after the start of the round, so that its ack ends it.
+    pub(crate) fn ends_with(&self, packet: &AckedPacket) -> bool {
+        !self.start.covers(packet.number, packet.sent_at)
+    }
+
+    /// The sample of a stack that takes none, with the ACK that ends the round: what was delivered and lost since its start. Both
+    /// together were in flight then. The first round has no rate: its time goes back to construction.
+    pub(crate) fn sample(&self, path: &PathState, rs: &Sample) -> Sample {
+        let delivered = path.delivered.saturating_sub(self.next_delivered);
+        let lost = path.lost.saturating_sub(self.lost_at_start);
+        let interval = path.now.since(self.start.at());
+        Sample {
+            delivery_rate: if self.count == 0 {
+                Rate::ZERO
+            } else {
+                reliable_rate(path, delivered, interval)
+            },
+            delivered,
+            prior_delivered: Some(self.next_delivered),
+            is_app_limited: path.app_limited || self.was_limited,
+            tx_in_flight: delivered.saturating_add(lost),
+            lost,
+            ..*rs
         }
     }
 }
@@ -60,7 +99,7 @@ impl CwndLimited {
 
 impl Bbr {
     pub(crate) const fn start_round(&mut self, path: &PathState) {
-        self.round.begin(path.delivered);
+        self.round.begin(path);
     }
 
     pub(crate) fn update_round(&mut self, path: &PathState, rs: &mut Sample) {

@@ -11,7 +11,7 @@ pub(crate) struct Sample {
     pub(crate) delivery_rate: Rate,
     /// `RS.delivered`: bytes delivered over the sampling interval.
     pub(crate) delivered: u64,
-    /// `RS.prior_delivered`; `None` if the stack stored nothing with the newest packet.
+    /// `RS.prior_delivered`; `None` if the stack stored nothing with the newest packet, and it did not end a round.
     pub(crate) prior_delivered: Option<u64>,
     /// `RS.is_app_limited`.
     pub(crate) is_app_limited: bool,
@@ -30,20 +30,26 @@ pub(crate) struct Sample {
 }
 
 impl Bbr {
-    /// `GenerateRateSample()` (section 4.1.2.3) for a whole frame.
+    /// `GenerateRateSample()` (section 4.1.2.3) for a whole frame. `ends_round` counts where the stack gives no raw sample.
     pub(crate) fn rate_sample(
         &self,
         path: &PathState,
         newly_acked: u64,
         newest_sent_at: Instant,
+        ends_round: bool,
         raw: Option<&RateSample>,
     ) -> Sample {
         // Section 4.2: from the newest packet. A clock that went back gives none.
         let rtt = (path.now >= newest_sent_at).then(|| path.now.since(newest_sent_at).max(SHORTEST_RTT));
         let rs = Sample { newly_acked, rtt, is_app_limited: path.app_limited, ..Sample::default() };
-        let Some(raw) = raw.filter(|raw| self.is_of_this_path(raw)) else { return rs };
+        let Some(raw) = raw else {
+            return if ends_round { self.round.sample(path, &rs) } else { rs };
+        };
+        if !self.is_of_this_path(raw) {
+            return rs;
+        }
         Sample {
-            delivery_rate: delivery_rate(path, raw),
+            delivery_rate: reliable_rate(path, raw.delivered_since_sent(), raw.interval()),
             delivered: raw.delivered_since_sent(),
             prior_delivered: Some(raw.snapshot.delivered),
             is_app_limited: raw.app_limited,
@@ -60,10 +66,9 @@ impl Bbr {
 }
 
 /// The rate, unless the interval is shorter than the path's minimum RTT (`C.min_rtt`): then it is no reliable one.
-fn delivery_rate(path: &PathState, raw: &RateSample) -> Rate {
-    let interval = raw.interval();
+pub(crate) fn reliable_rate(path: &PathState, delivered: u64, interval: Duration) -> Rate {
     if path.rtt.is_some_and(|rtt| interval < rtt.min) {
         return Rate::ZERO;
     }
-    Rate::from_delivery(raw.delivered_since_sent(), interval).unwrap_or(Rate::ZERO)
+    Rate::from_delivery(delivered, interval).unwrap_or(Rate::ZERO)
 }

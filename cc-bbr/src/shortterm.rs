@@ -59,13 +59,16 @@ impl Bbr {
     /// `InitLowerBounds()` and `LossLowerBounds()`: down to what was delivered in the last round, but by no more than Beta.
     pub(crate) fn lower_bounds(&mut self, bw_latest: Rate, inflight_latest: u64) {
         let bounds = &mut self.bounds;
-        if bounds.bw_shortterm == Rate::MAX {
+        // No share of a bandwidth that is not known yet: the window alone is lowered then.
+        if bounds.bw_shortterm == Rate::MAX && !self.max_bw.get().is_zero() {
             bounds.bw_shortterm = self.max_bw.get();
         }
         if bounds.inflight_shortterm == INFINITE {
             bounds.inflight_shortterm = self.cwnd;
         }
-        bounds.bw_shortterm = bw_latest.max(bounds.bw_shortterm.scaled(BETA, ONE));
+        if bounds.bw_shortterm != Rate::MAX {
+            bounds.bw_shortterm = bw_latest.max(bounds.bw_shortterm.scaled(BETA, ONE));
+        }
         bounds.inflight_shortterm = inflight_latest.max(percent_of(bounds.inflight_shortterm, BETA));
     }
 

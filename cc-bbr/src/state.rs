@@ -242,6 +242,8 @@ pub(crate) struct Frame {
     pub(crate) any: bool,
     /// Whether a part of the frame ended the recovery period.
     pub(crate) ends_recovery: bool,
+    /// Whether a packet was acked that was sent after the start of the round.
+    pub(crate) ends_round: bool,
 }
 
 impl Bbr {
@@ -264,7 +266,7 @@ impl Bbr {
             signals: Signals::default(),
             full_bw: FullBw::default(),
             long_term: LongTerm::default(),
-            round: Round::default(),
+            round: Round::new(config.now),
             cwnd_limited: CwndLimited::default(),
             recovery: None,
             undo: None,
@@ -296,7 +298,7 @@ impl Bbr {
             congestion_events: self.congestion_events,
             ..fresh
         };
-        self.round.restart(path);
+        self.round.begin(path);
         self.signals.restart(path);
         self.init_pacing_rate(None);
     }

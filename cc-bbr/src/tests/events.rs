@@ -65,6 +65,11 @@ fn mark(bbr: &mut Bbr, path: &PathState, largest: u64) {
     bbr.on_ecn(path, &ecn);
 }
 
+/// A raw sample without a reference: it gives no rate and ends no round.
+fn no_rate() -> Option<RateSample> {
+    Some(RateSample::default())
+}
+
 /// 20 packets of 1200 B in flight before an event.
 fn busy() -> PathState {
     PathState { prior_bytes_in_flight: 24_000, bytes_in_flight: 20_000, ..path() }
@@ -107,12 +112,12 @@ fn a_sample_over_less_than_the_minimum_rtt_is_no_rate() {
     let snapshot = PacketSnapshot { delivered_at: Some(sent_at), ..PacketSnapshot::default() };
     let raw =
         RateSample { sent_at, snapshot, delivered: 40_000, ack_interval: ms(39), ..RateSample::default() };
-    let rs = bbr.rate_sample(&path(), 1_200, sent_at, Some(&raw));
+    let rs = bbr.rate_sample(&path(), 1_200, sent_at, false, Some(&raw));
     assert!(rs.delivery_rate.is_zero());
     assert_eq!((rs.delivered, rs.rtt), (40_000, Some(ms(39))));
     // The longer of both intervals counts: 40 000 B in 50 ms.
     let raw = RateSample { send_interval: ms(50), ..raw };
-    assert_eq!(bbr.rate_sample(&path(), 1_200, sent_at, Some(&raw)).delivery_rate, rate(800_000));
+    assert_eq!(bbr.rate_sample(&path(), 1_200, sent_at, false, Some(&raw)).delivery_rate, rate(800_000));
 }
 
 #[test]
@@ -163,11 +168,11 @@ fn recovery_begins_once_per_round_trip_and_restores_the_window() {
     // Sent before it began: the same period.
     lose(&mut bbr, &busy(), &[11], false);
     assert_eq!((bbr.prior_cwnd, bbr.congestion_events), (80_000, 1));
-    ack(&mut bbr, &busy(), &[acked(99, Instant::ZERO)], true, None);
+    ack(&mut bbr, &busy(), &[acked(99, Instant::ZERO)], true, no_rate());
     assert!(bbr.in_recovery());
     // Sent after: the period is over, and the window back.
     let next = PathState { next_number: 120, ..later(&busy(), ms(40)) };
-    ack(&mut bbr, &next, &[acked(100, path().now)], true, None);
+    ack(&mut bbr, &next, &[acked(100, path().now)], true, no_rate());
     assert!(!bbr.in_recovery());
     // And what was acked.
     assert_eq!(bbr.cwnd(), 81_200);
@@ -184,13 +189,13 @@ fn persistent_congestion_leaves_two_datagrams_until_a_later_packet_is_acked() {
     let mut bbr = cruising(1_000_000, 40);
     lose(&mut bbr, &busy(), &[10, 20], true);
     assert_eq!(bbr.cwnd(), 2_400);
-    ack(&mut bbr, &busy(), &[acked(30, Instant::ZERO)], true, None);
+    ack(&mut bbr, &busy(), &[acked(30, Instant::ZERO)], true, no_rate());
     assert_eq!(bbr.cwnd(), 2_400);
     let next = PathState { next_number: 120, ..later(&busy(), ms(40)) };
-    ack(&mut bbr, &next, &[acked(100, path().now.after(ms(1)))], true, None);
+    ack(&mut bbr, &next, &[acked(100, path().now.after(ms(1)))], true, no_rate());
     // One datagram more, or the four that a pipe needs.
     assert_eq!(bbr.cwnd(), 4_800);
-    ack(&mut bbr, &next, &[acked(101, path().now.after(ms(1)))], true, None);
+    ack(&mut bbr, &next, &[acked(101, path().now.after(ms(1)))], true, no_rate());
     assert_eq!(bbr.cwnd(), 6_000);
 }
 

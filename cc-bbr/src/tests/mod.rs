@@ -2,6 +2,7 @@
 
 mod events;
 mod invariants;
+mod without_samples;
 
 use crate::inflight_longterm::AckPhase;
 use crate::sample::Sample;
