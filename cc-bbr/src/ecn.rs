@@ -32,7 +32,10 @@ impl Bbr {
             }
             State::ProbeBwRefill | State::ProbeBwUp { .. } => {
                 let inflight = percent_of(path.prior_bytes_in_flight, BETA);
-                self.handle_inflight_too_high(path, inflight, path.app_limited);
+                let bound = self.bounds.inflight_longterm;
+                // Whether or not the flow is limited: this flight was measured, and it was too much.
+                self.handle_inflight_too_high(path, inflight, false);
+                self.bounds.inflight_longterm = self.bounds.inflight_longterm.min(bound);
                 if self.state == State::ProbeBwRefill {
                     self.start_probe_bw_down(path);
                 }

@@ -105,7 +105,7 @@
 //!
 //! * in Startup the search ends as after high losses;
 //! * in REFILL and UP the probe ends as after high losses, and `inflight_longterm` becomes Beta of the flight, but no less than
-//!   Beta of the target;
+//!   Beta of the target, for limited flows too; it never rises by a mark;
 //! * elsewhere the short-term bounds become Beta of what they were, or of `max_bw` and the window. What was
 //!   delivered does not count here: marked packets arrive, so that it shows no congestion.
 //!

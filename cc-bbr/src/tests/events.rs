@@ -293,6 +293,31 @@ fn a_mark_ends_a_probe_and_startup() {
 }
 
 #[test]
+fn a_mark_ends_a_limited_probe_and_bounds_the_flight() {
+    let limited = PathState { prior_bytes_in_flight: 20_000, app_limited: true, ..path() };
+    let mut refill = probing(1_000_000, 40);
+    refill.start_probe_bw_refill(&path());
+    for mut bbr in [probing(1_000_000, 40), refill] {
+        bbr.cwnd = 80_000;
+        let pacing = bbr.pacing_rate();
+        mark(&mut bbr, &limited, 50);
+        assert!(matches!(bbr.state, State::ProbeBwDown(_)));
+        // Beta of the target, 0.7 * 40 000, is more than that of the flight.
+        assert_eq!(bbr.inflight_longterm(), Some(28_000));
+        // DOWN goes on with more than the BDP in flight.
+        let queued = PathState { bytes_in_flight: 45_000, ..limited };
+        ack(&mut bbr, &queued, &[acked(99, path().now.before(ms(40)))], true, no_rate());
+        assert_eq!(bbr.cwnd(), 28_000);
+        assert!(bbr.pacing_rate() < pacing, "{:?} of {pacing:?}", bbr.pacing_rate());
+    }
+    // A bound that is lower already stays.
+    let mut bbr = probing(1_000_000, 40);
+    bbr.bounds.inflight_longterm = 15_000;
+    mark(&mut bbr, &limited, 50);
+    assert_eq!(bbr.inflight_longterm(), Some(15_000));
+}
+
+#[test]
 fn what_a_mark_lowered_no_undo_raises() {
     let mut bbr = probing(1_000_000, 40);
     lose(&mut bbr, &busy(), &[10], false);
