@@ -73,6 +73,7 @@ impl CongestionController for Bbr {
             if !self.is_of_path(path, packet.number, packet.sent_at) {
                 continue;
             }
+            self.loss_is_of_path = true;
             lost = lost.saturating_add(packet.bytes);
             self.enter_recovery(path, packet);
             self.note_lost_for_undo(packet);
@@ -81,7 +82,8 @@ impl CongestionController for Bbr {
             }
             self.handle_lost_packet(path, packet, lost);
         }
-        if !loss.last || self.recovery.is_none() {
+        // Of all parts: a report of unknown packets says nothing about this path, persistent congestion included.
+        if !loss.last || !core::mem::take(&mut self.loss_is_of_path) {
             return;
         }
         // A stack that does not tell ranges: each report is one.

@@ -164,6 +164,8 @@ pub struct Bbr {
     pub(crate) left_probe_rtt: bool,
 
     pub(crate) frame: Frame,
+    /// Whether a part of the loss report that is being given had a packet of this path.
+    pub(crate) loss_is_of_path: bool,
     /// Start of the present path, if it is not the first: packets sent before belong to another.
     pub(crate) path_since: Instant,
     /// `C.delivered` when the path began.
@@ -276,6 +278,7 @@ impl Bbr {
             idle_restart: false,
             left_probe_rtt: false,
             frame: Frame::default(),
+            loss_is_of_path: false,
             path_since: Instant::ZERO,
             delivered_before: 0,
             congestion_events: 0,

@@ -137,6 +137,30 @@ fn what_was_never_sent_is_not_believed() {
 }
 
 #[test]
+fn a_report_of_unknown_packets_collapses_no_window() {
+    // After a recovery that is over: what it covers is still remembered.
+    let mut bbr = cruising(1_000_000, 40);
+    lose(&mut bbr, &busy(), &[10], false);
+    bbr.end_recovery();
+    let before = bbr.clone();
+    lose(&mut bbr, &busy(), &[100, 9_999], true);
+    assert_eq!(bbr, before);
+    // One known packet in any part of the report is enough, and counts for that report only.
+    let part = |numbers: &[u64], last: bool, bbr: &mut Bbr| {
+        let packets: Vec<LostPacket> = numbers.iter().map(|number| lost(*number)).collect();
+        let event = LossEvent { packets: &packets, last, persistent_congestion: true, cause: None };
+        bbr.on_loss(&busy(), &event);
+    };
+    part(&[11], false, &mut bbr);
+    assert_eq!(bbr.cwnd(), 80_000);
+    part(&[9_999], true, &mut bbr);
+    assert_eq!(bbr.cwnd(), 2_400);
+    bbr.cwnd = 80_000;
+    part(&[9_999], true, &mut bbr);
+    assert_eq!(bbr.cwnd(), 80_000);
+}
+
+#[test]
 fn a_clock_that_went_back_gives_no_rtt() {
     let mut bbr = Bbr::new(&Config::default());
     let now = path().now;
