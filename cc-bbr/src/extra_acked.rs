@@ -78,6 +78,8 @@ mod tests {
         // 20 000 were expected: the interval begins again.
         assert_eq!(ack(&mut bbr, 20, 4_000, 1), 13_000);
         assert_eq!(ack(&mut bbr, 21, 2_000, 1), 13_000);
+        // Nine rounds later all of them count.
+        assert_eq!(ack(&mut bbr, 21, 0, 10), 13_000);
         // Ten rounds later only the newest interval counts: 4000 + 2000 + 1000 - 2000.
         assert_eq!(ack(&mut bbr, 22, 1_000, 11), 5_000);
     }
@@ -98,9 +100,10 @@ mod tests {
 
     #[test]
     fn acks_of_before_an_idle_time_are_forgotten() {
+        // 60 000 B take 60 ms: after 10 ms the interval would go on, with 61 200 - 10 000 too many.
         let mut bbr = cruising(1_000_000, 40);
         ack(&mut bbr, 0, 60_000, 1);
-        bbr.handle_restart_from_idle(&later(&path(), ms(1_000)));
-        assert_eq!(ack(&mut bbr, 1_001, 1_200, 20), 1_200);
+        bbr.handle_restart_from_idle(&later(&path(), ms(9)));
+        assert_eq!(ack(&mut bbr, 10, 1_200, 20), 1_200);
     }
 }

@@ -125,7 +125,7 @@ mod tests {
     use crate::sample::Sample;
     use crate::tests::{cruising, path, probing, sample};
     use crate::{Bbr, State};
-    use cc_core::PathState;
+    use cc_core::{LostPacket, PacketSnapshot, PathState};
 
     /// In ProbeBW_UP with a window of 48 000 B that `inflight_longterm` bounds and that is full.
     fn limited() -> Bbr {
@@ -238,6 +238,24 @@ mod tests {
         bbr.handle_inflight_too_high(&path(), 35_000, true);
         assert_eq!(bbr.inflight_longterm(), None);
         assert!(matches!(bbr.state, State::ProbeBwDown(_)));
+    }
+
+    #[test]
+    fn a_round_after_the_probe_losses_leave_the_bound() {
+        let lost = LostPacket {
+            number: Some(50),
+            bytes: 1_200,
+            snapshot: Some(PacketSnapshot { bytes_in_flight: 24_000, ..PacketSnapshot::default() }),
+            ..LostPacket::default()
+        };
+        for (round_start, bound) in [(false, Some(28_000)), (true, None)] {
+            let mut bbr = probing(1_000_000, 40);
+            bbr.start_probe_bw_down(&path());
+            bbr.adapt_long_term_model(&path(), &acked(1_200, round_start));
+            // 1200 B of 24 000 are 5 %: too many, if they count. 0.7 * 40 000
+            bbr.handle_lost_packet(&path(), &lost, 1_200);
+            assert_eq!(bbr.inflight_longterm(), bound);
+        }
     }
 
     #[test]

@@ -53,6 +53,15 @@ mod tests {
             bbr.update_max_bw(&path(), &mut Sample { is_app_limited: true, ..sample(bytes_per_sec) });
             assert_eq!(bbr.max_bw(), rate(expected));
         }
+        // Nor when what they are below has left the filter.
+        bbr.max_bw.advance();
+        bbr.max_bw.advance();
+        for bytes_per_sec in [5, 1_000] {
+            bbr.update_max_bw(&path(), &mut Sample { is_app_limited: true, ..sample(bytes_per_sec) });
+            assert_eq!(bbr.max_bw(), rate(1_001));
+        }
+        bbr.update_max_bw(&path(), &mut sample(900));
+        assert_eq!(bbr.max_bw(), rate(900));
     }
 
     #[test]

@@ -274,6 +274,40 @@ mod tests {
     }
 
     #[test]
+    fn refill_up_and_down_begin_a_round_each() {
+        let start: [fn(&mut Bbr, &PathState); 3] = [
+            |bbr, path| bbr.start_probe_bw_refill(path),
+            |bbr, path| bbr.start_probe_bw_up(path, rate(1)),
+            |bbr, path| bbr.start_probe_bw_down(path),
+        ];
+        for start in start {
+            let mut bbr = cruising(10_000_000, 40);
+            start(&mut bbr, &PathState { delivered: 1_050_000, ..path() });
+            let rounds = bbr.round_count();
+            // What was sent before does not end it, what was sent with all of that delivered does.
+            for (prior, ended) in [(1_049_999, 0), (1_050_000, 1)] {
+                let mut rs = Sample { prior_delivered: Some(prior), round_start: false, ..sample(1) };
+                bbr.update_round(&PathState { delivered: 1_100_000, ..path() }, &mut rs);
+                assert_eq!((rs.round_start, bbr.round_count()), (ended == 1, rounds + ended));
+            }
+        }
+    }
+
+    #[test]
+    fn down_begins_with_no_signals_of_congestion() {
+        let mut bbr = cruising(10_000_000, 40);
+        bbr.signals.is_loss_in_round = true;
+        bbr.signals.bw_latest = rate(9_000_000);
+        bbr.signals.inflight_latest = 300_000;
+        bbr.start_probe_bw_down(&path());
+        // The round of losses ends in DOWN: those of the probe lower no bound.
+        let mut rs = Sample { loss_round_start: true, ..sample(1) };
+        bbr.update_congestion_signals(&path(), &mut rs);
+        assert_eq!((bbr.bw_shortterm(), bbr.inflight_shortterm()), (None, None));
+        assert_eq!((bbr.signals.bw_latest, bbr.signals.inflight_latest), (rate(0), 0));
+    }
+
+    #[test]
     fn a_probe_ends_with_a_full_pipe() {
         let mut bbr = probing(10_000_000, 40);
         let rs = Sample { round_start: false, ..sample(10_000_000) };

@@ -80,6 +80,7 @@ impl Bbr {
 
 #[cfg(test)]
 mod tests {
+    use crate::inflight_longterm::AckPhase;
     use crate::sample::Sample;
     use crate::tests::{cruising, later, ms, path, sample, starting};
     use crate::{Bbr, State};
@@ -171,9 +172,23 @@ mod tests {
     }
 
     #[test]
+    fn it_ends_a_probe_of_bandwidth() {
+        let mut bbr = crate::tests::probing(1_000_000, 40);
+        bbr.cwnd = 80_000;
+        assert_eq!(check(&mut bbr, 0, 40_000, true), "probe_rtt");
+        assert_eq!(bbr.long_term.ack_phase, AckPhase::ProbeStopping);
+        // With the next round its feedback is over: losses say nothing about the bound any more.
+        bbr.adapt_long_term_model(&path(), &ROUND);
+        assert!(!bbr.long_term.is_bw_probe_sample);
+    }
+
+    #[test]
     fn samples_of_it_lower_no_estimate() {
         let mut bbr = cruising(1_000_000, 40);
         check(&mut bbr, 0, 10_000, true);
+        // Not even when two cycles have passed.
+        bbr.max_bw.advance();
+        bbr.max_bw.advance();
         bbr.update_max_bw(&path(), &mut Sample { is_app_limited: true, ..sample(500_000) });
         assert_eq!(bbr.max_bw().as_bytes_per_sec(), 1_000_000);
     }

@@ -1,6 +1,7 @@
 //! Whole events through the trait: what a frame is cut into, recovery, undo, marks, and changes of the path.
 
 use super::{later, ms, path, probing, rate, starting};
+use crate::shortterm::Bounds;
 use crate::tests::cruising;
 use crate::{Bbr, Config, State};
 use cc_core::{
@@ -209,6 +210,35 @@ fn recovery_begins_once_per_round_trip_and_restores_the_window() {
 }
 
 #[test]
+fn any_part_of_a_frame_may_end_recovery() {
+    let mut bbr = cruising(1_000_000, 40);
+    lose(&mut bbr, &busy(), &[10], false);
+    let next = PathState { next_number: 120, ..later(&busy(), ms(40)) };
+    ack(&mut bbr, &next, &[acked(100, path().now)], false, no_rate());
+    assert!(bbr.in_recovery(), "the frame is not complete");
+    ack(&mut bbr, &next, &[], true, no_rate());
+    assert!(!bbr.in_recovery());
+}
+
+#[test]
+fn a_window_saved_in_recovery_or_probe_rtt_is_the_largest() {
+    let save = |bbr: &mut Bbr, cwnd| {
+        bbr.cwnd = cwnd;
+        bbr.save_cwnd();
+        bbr.prior_cwnd
+    };
+    let mut bbr = cruising(1_000_000, 40);
+    assert_eq!(save(&mut bbr, 80_000), 80_000);
+    assert_eq!(save(&mut bbr, 60_000), 60_000, "outside of both the present one");
+    lose(&mut bbr, &busy(), &[10], false);
+    assert_eq!(save(&mut bbr, 50_000), 60_000);
+    assert_eq!(save(&mut bbr, 70_000), 70_000);
+    bbr.end_recovery();
+    bbr.state = State::ProbeRtt { done_at: None, round_done: false };
+    assert_eq!(save(&mut bbr, 20_000), 70_000);
+}
+
+#[test]
 fn persistent_congestion_leaves_two_datagrams_until_a_later_packet_is_acked() {
     let mut bbr = cruising(1_000_000, 40);
     lose(&mut bbr, &busy(), &[10, 20], true);
@@ -247,6 +277,24 @@ fn all_losses_of_an_episode_must_turn_out_spurious() {
     spurious(&mut bbr, 12);
     bbr.on_spurious_loss(&path(), &SpuriousLoss::All);
     assert_eq!(bbr, before);
+}
+
+#[test]
+fn an_undo_restores_finite_bounds() {
+    // In CRUISE: no refill forgets the short term.
+    let mut bbr = cruising(1_000_000, 40);
+    bbr.bounds =
+        Bounds { bw_shortterm: rate(900_000), inflight_shortterm: 60_000, inflight_longterm: 70_000 };
+    lose(&mut bbr, &busy(), &[10], false);
+    bbr.lower_bounds(rate(0), 0);
+    bbr.bounds.inflight_longterm = 50_000;
+    assert_eq!((bbr.bw_shortterm(), bbr.inflight_shortterm()), (Some(rate(630_000)), Some(42_000)));
+    spurious(&mut bbr, 10);
+    assert!(matches!(bbr.state, State::ProbeBwCruise(_)));
+    assert_eq!((bbr.bw_shortterm(), bbr.inflight_shortterm()), (Some(rate(900_000)), Some(60_000)));
+    assert_eq!(bbr.inflight_longterm(), Some(70_000));
+    // What follows from them holds at once: 0.85 * 70 000 is less than 60 000.
+    assert_eq!((bbr.bw(), bbr.cwnd()), (rate(900_000), 59_500));
 }
 
 #[test]
