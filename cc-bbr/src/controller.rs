@@ -11,7 +11,7 @@ use cc_core::{
 impl CongestionController for Bbr {
     /// Restarts from idle too, for stacks that do not tell that.
     fn on_packet_sent(&mut self, path: &PathState, packet: &SentPacket) {
-        self.update_datagram(path);
+        self.take_path(path);
         if !packet.in_flight {
             return;
         }
@@ -26,7 +26,7 @@ impl CongestionController for Bbr {
 
     /// `UpdateOnACK()` (section 5.2.3), with the last part of a frame.
     fn on_ack(&mut self, path: &PathState, ack: &AckEvent<'_>) {
-        self.update_datagram(path);
+        self.take_path(path);
         for packet in ack.packets {
             if !self.is_of_path(path, packet.number, packet.sent_at) {
                 continue;
@@ -43,8 +43,9 @@ impl CongestionController for Bbr {
             return;
         }
         let frame = core::mem::take(&mut self.frame);
-        // Not more can be newly acked than was in flight.
-        let newly_acked = frame.acked.min(path.prior_bytes_in_flight).saturating_add(frame.late_acked);
+        // Not more can be newly acked than was in flight, nor more acked late than was ever declared lost.
+        let late_acked = frame.late_acked.min(path.lost);
+        let newly_acked = frame.acked.min(path.prior_bytes_in_flight).saturating_add(late_acked);
         if !frame.any || (newly_acked == 0 && frame.acked > 0) {
             return;
         }
@@ -67,7 +68,7 @@ impl CongestionController for Bbr {
 
     /// Section 5.2.4. Losses found by timer come the same way.
     fn on_loss(&mut self, path: &PathState, loss: &LossEvent<'_>) {
-        self.update_datagram(path);
+        self.take_path(path);
         let mut lost = path.lost;
         for packet in loss.packets {
             if !self.is_of_path(path, packet.number, packet.sent_at) {
@@ -97,8 +98,8 @@ impl CongestionController for Bbr {
     }
 
     fn on_ecn(&mut self, path: &PathState, ecn: &EcnEvent) {
-        self.update_datagram(path);
-        if ecn.largest_acked_sent_at >= self.path_since {
+        self.take_path(path);
+        if self.is_since_path_start(ecn.largest_acked, ecn.largest_acked_sent_at) {
             self.on_marks(path, ecn);
         }
     }
@@ -113,7 +114,7 @@ impl CongestionController for Bbr {
 
     /// `OnTransmit()` (section 5.2.2).
     fn on_idle_restart(&mut self, path: &PathState, idle: Duration) {
-        self.update_datagram(path);
+        self.take_path(path);
         if self.was_idle(path, idle) {
             self.handle_restart_from_idle(path);
         }
@@ -121,7 +122,7 @@ impl CongestionController for Bbr {
 
     /// Section 5.2.5.
     fn on_spurious_loss(&mut self, path: &PathState, spurious: &SpuriousLoss) {
-        self.update_datagram(path);
+        self.take_path(path);
         if self.is_spurious(spurious) {
             self.handle_spurious_loss_detection(path);
             self.bound_bw_for_model();
@@ -133,28 +134,28 @@ impl CongestionController for Bbr {
         if change == MtuChange::Handshake {
             self.update_initial_window(path);
         }
-        self.update_datagram(path);
+        self.take_path(path);
     }
 
     fn on_path_change(&mut self, path: &PathState, change: PathChange) {
-        self.update_datagram(path);
+        self.take_path(path);
         if change == PathChange::New {
             self.restart(path);
         }
     }
 
     fn on_resume_hint(&mut self, path: &PathState, hint: &ResumeHint) {
-        self.update_datagram(path);
+        self.take_path(path);
         self.take_hint(path, hint);
     }
 
     fn on_ack_policy(&mut self, path: &PathState, policy: &AckPolicy) {
-        self.update_datagram(path);
+        self.take_path(path);
         self.settings.peer_acks = PeerAckPolicy::new(policy);
     }
 
     fn on_ecn_state(&mut self, path: &PathState, codepoint: EcnCodepoint) {
-        self.update_datagram(path);
+        self.take_path(path);
         self.ecn_has_failed = codepoint == EcnCodepoint::NotEct;
     }
 
@@ -189,7 +190,7 @@ impl Bbr {
     /// Whether a packet was sent on this path: not before it began, and not with a number that was not given yet.
     fn is_of_path(&self, path: &PathState, number: Option<u64>, sent_at: Instant) -> bool {
         let was_sent = path.next_number == 0 || number.is_none_or(|number| number < path.next_number);
-        was_sent && sent_at >= self.path_since
+        was_sent && self.is_since_path_start(number, sent_at)
     }
 
     /// `UpdateModelAndState()`.

@@ -2,7 +2,7 @@
 //! losses shrink.
 //!
 //! Source: draft-ietf-ccwg-bbr, "BBR Congestion Control", as of August 2026; sections, names and pseudocode functions are
-//! cited beside the code. The file names are those of its sections. Integers only, no allocation, at most 512 bytes.
+//! cited beside the code. The file names are those of its sections. Integers only, no allocation, 520 bytes.
 //!
 //! ```
 //! use cc_bbr::{Bbr, Config};
@@ -95,7 +95,10 @@
 //!   CRUISE, and as in UP if the window ran full there; for one per packet in ProbeRTT.
 //! * **RTT samples** are those of the newest packet of each frame, ack delay included, at least 1 us. A clock that went back gives
 //!   none.
-//! * What acks cannot be for is not believed: packets with numbers that were not given yet, and more bytes than were in flight.
+//! * What acks cannot be for is not believed: packets with numbers that were not given yet, more bytes than were in flight, and more
+//!   bytes acked late than were declared lost. A loss report without any packet of the path changes nothing.
+//! * **A new path** begins at the next packet number, or else at the present time; a clock that goes back behind that
+//!   time takes it along. ProbeRTT never lasts longer than its duration from the present time on.
 //!
 //! # ECN
 //!

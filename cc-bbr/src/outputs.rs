@@ -192,7 +192,7 @@ mod tests {
             bbr.pacing_rate = rate(pacing);
             assert_eq!(bbr.send_quantum(), quantum);
         }
-        bbr.update_datagram(&PathState { max_datagram_size: 65_527, ..path() });
+        bbr.take_path(&PathState { max_datagram_size: 65_527, ..path() });
         assert_eq!(bbr.send_quantum(), 65_536);
     }
 

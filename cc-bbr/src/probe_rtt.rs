@@ -4,7 +4,7 @@ use crate::constants::{PROBE_RTT_CWND_GAIN, PROBE_RTT_DURATION};
 use crate::inflight_longterm::AckPhase;
 use crate::sample::Sample;
 use crate::{Bbr, State};
-use cc_core::PathState;
+use cc_core::{Instant, PathState};
 
 impl Bbr {
     /// `CheckProbeRTT()`.
@@ -50,8 +50,12 @@ impl Bbr {
 
     /// `CheckProbeRTTDone()`.
     pub(crate) fn check_probe_rtt_done(&mut self, path: &PathState) {
-        let State::ProbeRtt { done_at: Some(done_at), .. } = self.state else { return };
-        if path.now > done_at {
+        let State::ProbeRtt { done_at: Some(done_at), round_done } = self.state else { return };
+        // Where the clock went back no time has passed, and the whole duration is left at most.
+        let done_at = done_at.min(path.now.after(PROBE_RTT_DURATION));
+        self.state = State::ProbeRtt { done_at: Some(done_at), round_done };
+        // At the end of the range of times nothing is later.
+        if path.now > done_at || done_at == Instant::MAX {
             self.min_rtt.schedule_next_probe(path.now);
             self.restore_cwnd();
             self.exit_probe_rtt(path);
@@ -84,7 +88,7 @@ mod tests {
     use crate::sample::Sample;
     use crate::tests::{cruising, later, ms, path, sample, starting};
     use crate::{Bbr, State};
-    use cc_core::{CongestionController, PathState};
+    use cc_core::{CongestionController, Instant, PathState};
 
     const ROUND: Sample = Sample {
         round_start: true,
@@ -140,6 +144,24 @@ mod tests {
         bbr.check_probe_rtt(&late, &Sample { round_start: false, ..ROUND }, false);
         assert!(bbr.state.is_probe_rtt());
         bbr.check_probe_rtt(&late, &ROUND, false);
+        assert!(!bbr.state.is_probe_rtt());
+    }
+
+    #[test]
+    fn a_clock_that_goes_back_or_saturates_does_not_prolong_it() {
+        let at = |now| PathState { now, bytes_in_flight: 10_000, ..path() };
+        let mut bbr = cruising(1_000_000, 40);
+        bbr.check_probe_rtt(&at(Instant::from_secs(3_600)), &ROUND, true);
+        bbr.check_probe_rtt(&at(Instant::from_millis(1_000)), &ROUND, false);
+        bbr.check_probe_rtt(&at(Instant::from_millis(1_200)), &ROUND, false);
+        assert!(bbr.state.is_probe_rtt());
+        bbr.check_probe_rtt(&at(Instant::from_millis(1_201)), &ROUND, false);
+        assert!(!bbr.state.is_probe_rtt());
+
+        let mut bbr = cruising(1_000_000, 40);
+        bbr.check_probe_rtt(&at(Instant::MAX.before(ms(100))), &ROUND, true);
+        assert!(bbr.state.is_probe_rtt());
+        bbr.check_probe_rtt(&at(Instant::MAX), &ROUND, false);
         assert!(!bbr.state.is_probe_rtt());
     }
 

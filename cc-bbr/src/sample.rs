@@ -61,7 +61,8 @@ impl Bbr {
 
     /// Whether the sample does not reach back to another path, and has a reference at all.
     fn is_of_this_path(&self, raw: &RateSample) -> bool {
-        raw.sent_at >= self.path_since && raw.snapshot.delivered_at.is_some_and(|at| at >= self.path_since)
+        self.is_since_path_start(raw.number, raw.sent_at)
+            && raw.snapshot.delivered_at.is_some_and(|at| at >= self.path_start.at())
     }
 }
 

