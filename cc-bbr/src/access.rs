@@ -109,7 +109,7 @@ impl Bbr {
 
     /// Whether a recovery period is running (RFC 9002 section 7.3.2).
     #[must_use]
-    pub fn in_recovery(&self) -> bool {
+    pub const fn in_recovery(&self) -> bool {
         self.in_loss_recovery()
     }
 }

@@ -6,22 +6,15 @@ use crate::constants::BETA;
 use crate::{Bbr, State};
 use cc_core::{EcnEvent, PathState, Rate, SendMark};
 
-/// What is remembered of marks.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Ecn {
-    /// The last response: marks on packets sent before it are answered.
-    answered: Option<SendMark>,
-}
-
 impl Bbr {
     /// Marks are answered once per round trip (RFC 9002 section 7.1), by at least as much as CUBIC would.
     pub(crate) fn on_marks(&mut self, path: &PathState, ecn: &EcnEvent) {
-        let is_answered =
-            self.ecn.answered.is_some_and(|mark| mark.covers(ecn.largest_acked, ecn.largest_acked_sent_at));
+        let is_answered = self.has_answered_marks
+            && self.marks_answered.covers(ecn.largest_acked, ecn.largest_acked_sent_at);
         if ecn.marks() == 0 || self.ecn_has_failed || is_answered {
             return;
         }
-        self.ecn.answered = Some(SendMark::new(path));
+        (self.marks_answered, self.has_answered_marks) = (SendMark::new(path), true);
         self.congestion_events = self.congestion_events.saturating_add(1);
         match self.state {
             State::Startup => {

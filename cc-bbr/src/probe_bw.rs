@@ -11,12 +11,10 @@ use cc_core::{AckEvent, Duration, Instant, PathState, Rate};
 pub struct ProbeWait {
     /// `BBR.cycle_stamp`.
     since: Instant,
-    /// `BBR.round_count` at the start.
-    round: u64,
+    /// `BBR.round_count` at the start, modulo 2^32, less what `BBR.rounds_since_probe_up` was then: 0 or 1.
+    round: u32,
     /// `BBR.bw_probe_wait`, ns: 2 to 3 s.
     wait_nanos: u32,
-    /// The value of `BBR.rounds_since_probe_up` at the start: 0 or 1.
-    head_start: u8,
 }
 
 impl ProbeWait {
@@ -38,9 +36,14 @@ impl ProbeWait {
     }
 
     /// `BBR.rounds_since_probe_up`.
-    const fn rounds(&self, round_count: u64) -> u64 {
-        round_count.saturating_sub(self.round).saturating_add(self.head_start as u64)
+    fn rounds(&self, round_count: u64) -> u64 {
+        u64::from(low_bits(round_count).wrapping_sub(self.round))
     }
+}
+
+/// A count modulo 2^32: differences of less than that stay what they are.
+fn low_bits(count: u64) -> u32 {
+    u32::try_from(count & u64::from(u32::MAX)).unwrap_or(0)
 }
 
 impl Bbr {
@@ -130,10 +133,10 @@ impl Bbr {
 
     /// `PickProbeWait()`.
     fn pick_probe_wait(&mut self, path: &PathState) -> ProbeWait {
-        let head_start = u8::from(self.random.bit() == 1);
+        let head_start = self.random.bit();
         let wait = PROBE_WAIT.plus(self.random.below(PROBE_WAIT_SPREAD));
         let wait_nanos = u32::try_from(wait.as_nanos()).unwrap_or(u32::MAX);
-        ProbeWait { since: path.now, round: self.round.count, wait_nanos, head_start }
+        ProbeWait { since: path.now, round: low_bits(self.round.count.wrapping_sub(head_start)), wait_nanos }
     }
 
     /// `TargetInflight()`: the estimated BDP, unless congestion cut the window.
@@ -212,7 +215,7 @@ mod tests {
         for _ in 0..100 {
             bbr.start_probe_bw_down(&path());
             waits.insert(wait(&bbr).wait());
-            head_starts += u64::from(wait(&bbr).head_start);
+            head_starts += wait(&bbr).rounds(bbr.round.count);
         }
         assert_eq!(waits.len(), 100);
         assert!((30..70).contains(&head_starts), "{head_starts}");
@@ -228,7 +231,7 @@ mod tests {
             assert_eq!(bbr.bdp(), bdp);
             bbr.cwnd = cwnd;
             let wait = wait(&bbr);
-            bbr.round.count = wait.round + rounds - u64::from(wait.head_start) - 1;
+            bbr.round.count += rounds - wait.rounds(bbr.round.count) - 1;
             assert!(!bbr.is_reno_coexistence_probe_time(&wait), "{bdp}");
             bbr.round.count += 1;
             assert!(bbr.is_reno_coexistence_probe_time(&wait), "{bdp}");

@@ -3,6 +3,7 @@
 //! Only the start of Startup is another: the window jumps to half of the saved one, the pacing rate to what sends that in a
 //! round trip. Startup lowers neither, so that the first samples of the jump take over the search from there.
 
+use crate::recovery::Recovery;
 use crate::{Bbr, State};
 use cc_core::{AckEvent, Duration, PathState, Rate, ResumeHint, SendMark};
 
@@ -16,7 +17,7 @@ const RETREAT_DIVISOR: u64 = 2;
 /// Largest saved window that is believed, bytes: 3.4 s at 10 Gbit/s. This project's.
 const MAX_SAVED_WINDOW: u64 = 1 << 32;
 
-/// Phases of RFC 9959.
+/// Phases of RFC 9959. Sums above 4 GiB count as that.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Resume {
     /// No saved window yet.
@@ -29,21 +30,21 @@ pub(crate) enum Resume {
         /// They are sent after this.
         first: SendMark,
         /// `PipeSize` in bytes: flight at the jump, and all acked since.
-        pipe: u64,
+        pipe: u32,
     },
     /// The first of them was acked.
     Validating {
         /// The last of them was sent before this.
         last: SendMark,
         /// `PipeSize` in bytes.
-        pipe: u64,
+        pipe: u32,
     },
     /// "Safe retreat": congestion before all of them were acked.
     Retreat {
         /// Until a packet sent after this is acked.
         until: SendMark,
         /// The window in bytes.
-        window: u64,
+        window: u32,
     },
     /// "Normal": a window was used, or none can be any more.
     Over,
@@ -69,21 +70,22 @@ impl Bbr {
         let jump = hint.cwnd.min(MAX_SAVED_WINDOW) / JUMP_DIVISOR;
         let difference = hint.rtt.minus(rtt).plus(rtt.minus(hint.rtt));
         let is_confirmed = difference <= rtt.divided_by(RTT_TOLERANCE_DIVISOR);
-        let is_undisturbed = self.state == State::Startup && self.recovery.is_none() && self.undo.is_none();
+        let is_undisturbed =
+            self.state == State::Startup && self.recovery == Recovery::Never && self.undo.is_none();
         if !is_confirmed || !is_undisturbed || jump <= self.cwnd {
             return;
         }
         self.cwnd = jump;
         let rate = Rate::from_delivery(jump, rtt).unwrap_or(Rate::ZERO);
         self.pacing_rate = self.pacing_rate.max(rate);
-        self.resume = Resume::Unvalidated { first: SendMark::new(path), pipe: path.bytes_in_flight };
+        self.resume = Resume::Unvalidated { first: SendMark::new(path), pipe: clamped(path.bytes_in_flight) };
     }
 
     /// Acks move on to the next phase.
     pub(crate) fn validate_resume(&mut self, path: &PathState, ack: &AckEvent<'_>) {
         let is_sent_after =
             |mark: SendMark| ack.packets.iter().any(|packet| !mark.covers(packet.number, packet.sent_at));
-        let acked = ack.packets.iter().fold(0_u64, |sum, packet| sum.saturating_add(packet.bytes));
+        let acked = ack.packets.iter().fold(0_u32, |sum, packet| sum.saturating_add(clamped(packet.bytes)));
         match self.resume {
             Resume::Unvalidated { first, pipe } => {
                 let pipe = pipe.saturating_add(acked);
@@ -111,8 +113,8 @@ impl Bbr {
         let (Resume::Unvalidated { pipe, .. } | Resume::Validating { pipe, .. }) = self.resume else {
             return;
         };
-        let window = (pipe / RETREAT_DIVISOR).max(self.settings.min_window());
-        self.resume = Resume::Retreat { until: SendMark::new(path), window };
+        let window = (u64::from(pipe) / RETREAT_DIVISOR).max(self.settings.min_window());
+        self.resume = Resume::Retreat { until: SendMark::new(path), window: clamped(window) };
         if self.state == State::Startup {
             self.leave_startup();
         }
@@ -127,7 +129,11 @@ impl Bbr {
     /// What a safe retreat leaves of the window.
     pub(crate) fn bound_cwnd_for_retreat(&mut self) {
         if let Resume::Retreat { window, .. } = self.resume {
-            self.cwnd = self.cwnd.min(window);
+            self.cwnd = self.cwnd.min(u64::from(window));
         }
     }
+}
+
+fn clamped(bytes: u64) -> u32 {
+    u32::try_from(bytes).unwrap_or(u32::MAX)
 }

@@ -16,8 +16,6 @@ pub(crate) struct Round {
     /// `C.lost`.
     pub(crate) lost_at_start: u64,
     start: SendMark,
-    /// Whether the connection was application-limited then or at an ACK since.
-    was_limited: bool,
 }
 
 impl Round {
@@ -28,26 +26,13 @@ impl Round {
             count: 0,
             lost_at_start: 0,
             start: SendMark::new(&PathState { now, ..PathState::default() }),
-            was_limited: false,
         }
     }
 
-    /// `StartRound()`. On a new path too: the totals go on from where they are.
-    pub(crate) const fn begin(&mut self, path: &PathState) {
+    const fn begin(&mut self, path: &PathState) {
         self.next_delivered = path.delivered;
         self.lost_at_start = path.lost;
         self.start = SendMark::new(path);
-        self.was_limited = path.app_limited;
-    }
-
-    /// `UpdateRound()`.
-    fn update(&mut self, path: &PathState, rs: &mut Sample) {
-        rs.round_start = rs.prior_delivered.is_some_and(|prior| prior >= self.next_delivered);
-        self.was_limited |= path.app_limited;
-        if rs.round_start {
-            self.begin(path);
-            self.count = self.count.saturating_add(1);
-        }
     }
 
     /// Whether the packet was sent after the start of the round, so that its ack ends it.
@@ -69,7 +54,6 @@ impl Round {
             },
             delivered,
             prior_delivered: Some(self.next_delivered),
-            is_app_limited: path.app_limited || self.was_limited,
             tx_in_flight: delivered.saturating_add(lost),
             lost,
             ..*rs
@@ -98,12 +82,20 @@ impl CwndLimited {
 }
 
 impl Bbr {
+    /// `StartRound()`.
     pub(crate) const fn start_round(&mut self, path: &PathState) {
         self.round.begin(path);
+        self.is_round_limited = path.app_limited;
     }
 
+    /// `UpdateRound()`.
     pub(crate) fn update_round(&mut self, path: &PathState, rs: &mut Sample) {
-        self.round.update(path, rs);
+        rs.round_start = rs.prior_delivered.is_some_and(|prior| prior >= self.round.next_delivered);
+        self.is_round_limited |= path.app_limited;
+        if rs.round_start {
+            self.start_round(path);
+            self.round.count = self.round.count.saturating_add(1);
+        }
     }
 
     /// A packet was sent; `path` is the state after it.

@@ -43,6 +43,7 @@ impl Bbr {
         let rtt = (path.now >= newest_sent_at).then(|| path.now.since(newest_sent_at).max(SHORTEST_RTT));
         let rs = Sample { newly_acked, rtt, is_app_limited: path.app_limited, ..Sample::default() };
         let Some(raw) = raw else {
+            let rs = Sample { is_app_limited: path.app_limited || self.is_round_limited, ..rs };
             return if ends_round { self.round.sample(path, &rs) } else { rs };
         };
         if !self.is_of_this_path(raw) {

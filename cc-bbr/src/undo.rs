@@ -20,8 +20,8 @@ pub(crate) struct Undo {
     pub(crate) bounds: Bounds,
     /// The window, as `SaveCwnd()` kept it.
     cwnd: u64,
-    /// Bytes that the episode declared lost and that were not acked since.
-    lost_bytes: u64,
+    /// Bytes that the episode declared lost and that were not acked since, counted up to 4 GiB.
+    lost_bytes: u32,
     /// Send time of the first packet that it declared lost.
     first_sent_at: Instant,
 }
@@ -48,7 +48,7 @@ impl Bbr {
     /// A packet was declared lost: the episode is spurious only if it too is acked.
     pub(crate) fn note_lost_for_undo(&mut self, packet: &LostPacket) {
         if let Some(undo) = &mut self.undo {
-            undo.lost_bytes = undo.lost_bytes.saturating_add(packet.bytes);
+            undo.lost_bytes = undo.lost_bytes.saturating_add(u32::try_from(packet.bytes).unwrap_or(u32::MAX));
             undo.first_sent_at = undo.first_sent_at.min(packet.sent_at);
         }
     }
@@ -70,7 +70,7 @@ impl Bbr {
                 if sent_at < undo.first_sent_at || undo.lost_bytes == 0 {
                     return false;
                 }
-                undo.lost_bytes = undo.lost_bytes.saturating_sub(bytes);
+                undo.lost_bytes = undo.lost_bytes.saturating_sub(u32::try_from(bytes).unwrap_or(u32::MAX));
                 undo.lost_bytes == 0
             }
         }
