@@ -45,6 +45,8 @@ pub struct Utilisation {
     filled_before: bool,
     /// Whether the next ACK part continues a frame.
     mid_frame: bool,
+    /// What the newest ACK showed of the window, for more ACKs of the same moment.
+    use_of_window: WindowUse,
     /// Verdict on the newest ACK.
     utilised: bool,
     /// Whether the window was reduced since the last ACK, so that the largest flight since then is out of date.
@@ -57,6 +59,21 @@ pub struct Utilisation {
     /// The running round, unpacked.
     round_start: SendMark,
     round_has_begun: bool,
+    /// When the newest ACK came.
+    acked_at: Instant,
+}
+
+/// How the flight before an ACK lies to the window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum WindowUse {
+    /// No ACK since the last packet sent, or none at all.
+    Unknown,
+    /// The window was not used.
+    Spare,
+    /// Only so much was left that pacing or packetisation may be the reason.
+    Nearly,
+    /// The window was full in this round of sends or in the one before.
+    Full,
 }
 
 impl Utilisation {
@@ -69,6 +86,7 @@ impl Utilisation {
             filled: false,
             filled_before: false,
             mid_frame: false,
+            use_of_window: WindowUse::Unknown,
             utilised: false,
             reduced: false,
             max_flight: initial_window,
@@ -76,11 +94,13 @@ impl Utilisation {
             was_starved: false,
             round_start,
             round_has_begun,
+            acked_at: Instant::ZERO,
         }
     }
 
-    /// A packet was sent; `path` is the state after it. Optional: sharpens `maxFS`.
+    /// A packet was sent; `path` is the state after it. Optional: sharpens `maxFS`, and tells two ACKs of one moment apart.
     pub fn on_packet_sent(&mut self, path: &PathState) {
+        self.use_of_window = WindowUse::Unknown;
         self.max_flight = self.max_flight.max(path.bytes_in_flight);
     }
 
@@ -96,31 +116,24 @@ impl Utilisation {
     pub fn on_ack(&mut self, path: &PathState, ack: &AckEvent<'_>, cwnd: u64, slow_start: bool) -> bool {
         let flight = ack.max_bytes_in_flight.max(path.prior_bytes_in_flight).max(path.bytes_in_flight);
         self.track_flight(path, ack, flight);
-        // What the frame says about the time before it is taken once, in its first part.
-        if !self.mid_frame {
-            let datagram = path.max_datagram_size.min(MAX_DATAGRAM_SIZE);
-            let full = ack.limited_by == SendLimit::Cwnd || flight.saturating_add(datagram) > cwnd;
-            if !self.round_has_begun {
-                // What was sent before the first ACK of a flight is what the ACKs of this round are for.
-                self.filled_before = full;
-            } else {
-                self.filled |= full;
-            }
-            if matches!(ack.limited_by, SendLimit::NoData | SendLimit::FlowControl | SendLimit::Amplification)
-            {
-                self.on_app_limited(path.now);
-            }
+        // What an ACK says about the time before it is taken once, however the ACK is cut.
+        let goes_on = self.use_of_window != WindowUse::Unknown && path.now == self.acked_at;
+        if !goes_on {
+            self.acked_at = path.now;
+            self.take_flight(path, ack, flight, cwnd, slow_start);
+        }
+        if matches!(ack.limited_by, SendLimit::NoData | SendLimit::FlowControl | SendLimit::Amplification) {
+            self.on_app_limited(path.now);
         }
         self.mid_frame = !ack.last;
-        let filled = self.filled || self.filled_before;
-        // The flags are used for this ACK before a new round clears them.
+        // The flags are used for the ACKs of this moment before a new round clears them.
         if self.is_end_of_round(path, ack) {
             self.filled_before = self.filled;
             self.filled = false;
         }
         self.utilised = match self.rule {
             IncreaseRule::RateLimited => true,
-            IncreaseRule::Rfc9002 => filled || self.would_fill(path, ack, flight, cwnd, slow_start),
+            IncreaseRule::Rfc9002 => self.would_fill(ack),
         };
         self.utilised
     }
@@ -179,30 +192,45 @@ impl Utilisation {
         self.reduced &= !ack.last;
     }
 
-    /// Whether the sender would have filled the window without pacing (RFC 9002 section 7.8).
-    fn would_fill(
-        &self,
+    /// Takes in how full the window was before an ACK.
+    fn take_flight(
+        &mut self,
         path: &PathState,
         ack: &AckEvent<'_>,
         flight: u64,
         cwnd: u64,
         slow_start: bool,
-    ) -> bool {
-        match ack.limited_by {
-            SendLimit::Cwnd => true,
-            SendLimit::Pacer => self.never_starved_since_sent(ack),
-            SendLimit::NoData | SendLimit::FlowControl | SendLimit::Amplification => false,
-            SendLimit::Unknown => {
-                let near = if slow_start {
-                    // In a paced slow start the flight trails the window that doubles ahead of it.
-                    flight.saturating_mul(2) >= cwnd
-                } else {
-                    flight.saturating_add(
-                        FULL_SLACK.saturating_mul(path.max_datagram_size.min(MAX_DATAGRAM_SIZE)),
-                    ) >= cwnd
-                };
-                near && self.never_starved_since_sent(ack)
+    ) {
+        let datagram = path.max_datagram_size.min(MAX_DATAGRAM_SIZE);
+        let full = ack.limited_by == SendLimit::Cwnd || flight.saturating_add(datagram) > cwnd;
+        if !self.round_has_begun {
+            // What was sent before the first ACK of a flight is what the ACKs of this round are for.
+            self.filled_before = full;
+        } else {
+            self.filled |= full;
+        }
+        let nearly = if slow_start {
+            // In a paced slow start the flight trails the window that doubles ahead of it.
+            flight.saturating_mul(2) >= cwnd
+        } else {
+            flight.saturating_add(FULL_SLACK.saturating_mul(datagram)) >= cwnd
+        };
+        self.use_of_window = match (self.filled || self.filled_before, nearly) {
+            (true, _) => WindowUse::Full,
+            (false, true) => WindowUse::Nearly,
+            (false, false) => WindowUse::Spare,
+        };
+    }
+
+    /// Whether the sender filled the window, or would have without pacing (RFC 9002 section 7.8).
+    fn would_fill(&self, ack: &AckEvent<'_>) -> bool {
+        match (self.use_of_window, ack.limited_by) {
+            (WindowUse::Full, _) | (_, SendLimit::Cwnd) => true,
+            (_, SendLimit::Pacer) | (WindowUse::Nearly, SendLimit::Unknown) => {
+                self.never_starved_since_sent(ack)
             }
+            (_, SendLimit::NoData | SendLimit::FlowControl | SendLimit::Amplification)
+            | (WindowUse::Unknown | WindowUse::Spare, SendLimit::Unknown) => false,
         }
     }
 

@@ -435,7 +435,8 @@ impl<S: SlowStart> CongestionController for Cubic<S> {
         if new > 0 {
             self.reduce(path, Signal::Loss, new);
         }
-        let collapsed = self.cut.is_some_and(|cut| cut.cause == Cause::Persistent);
+        let all_are_old = new == 0 && in_period == 0;
+        let collapsed = self.cut.is_some_and(|cut| cut.has_collapsed(path, all_are_old));
         // RFC 9002 section 7.6.2, also for losses that an earlier reduction answered.
         if loss.persistent_congestion && !collapsed && (new > 0 || in_period > 0 || old > 0) {
             self.collapse();

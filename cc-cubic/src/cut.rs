@@ -21,8 +21,16 @@ pub(crate) struct Cut {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Earlier {
     mark: SendMark,
-    /// Whether it is one for marks alone so far.
-    by_marks: bool,
+    kind: EarlierKind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum EarlierKind {
+    /// For marks alone so far: a loss of its period deepens it.
+    ByMarks,
+    /// Persistent congestion.
+    Persistent,
+    Other,
 }
 
 /// The one packet that may be sent beyond the window on entering recovery (RFC 9002 section 7.3.2).
@@ -73,9 +81,13 @@ pub(crate) enum Membership {
 impl Cut {
     /// A reduction at `mark`.
     pub(crate) fn new(mark: SendMark, previous: Option<Self>, cause: Cause) -> Self {
-        let earlier = previous.map(|cut| Earlier {
-            mark: cut.border(),
-            by_marks: matches!(cut.cause, Cause::Open { lost_bytes: 0, .. }),
+        let earlier = previous.map(|cut| {
+            let kind = match cut.cause {
+                Cause::Open { lost_bytes: 0, .. } => EarlierKind::ByMarks,
+                Cause::Persistent => EarlierKind::Persistent,
+                Cause::Open { .. } | Cause::Final => EarlierKind::Other,
+            };
+            Earlier { mark: cut.border(), kind }
         });
         let older = previous.and_then(|cut| cut.earlier).map(|earlier| earlier.mark);
         let path_change = previous.and_then(|cut| cut.path_change);
@@ -127,12 +139,20 @@ impl Cut {
     pub(crate) fn lose_in_earlier(&mut self) -> Option<State> {
         let earlier = self.earlier.as_mut()?;
         match self.cause {
-            Cause::Open { before, .. } if earlier.by_marks => {
-                earlier.by_marks = false;
+            Cause::Open { before, .. } if earlier.kind == EarlierKind::ByMarks => {
+                earlier.kind = EarlierKind::Other;
                 Some(before)
             }
             Cause::Open { .. } | Cause::Persistent | Cause::Final => None,
         }
+    }
+
+    /// Whether the window has collapsed for losses that are all as old as the last reduction, or older than the one that the
+    /// frame tells too.
+    pub(crate) fn has_collapsed(&self, path: &PathState, all_are_old: bool) -> bool {
+        let before_frame = all_are_old && self.mark == SendMark::new(path);
+        self.cause == Cause::Persistent
+            || before_frame && self.earlier.is_some_and(|earlier| earlier.kind == EarlierKind::Persistent)
     }
 
     /// Whether one packet may be sent beyond the window.

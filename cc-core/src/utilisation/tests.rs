@@ -1,5 +1,8 @@
+extern crate alloc;
+
 use super::{IncreaseRule, Utilisation, WindowGrowth};
 use crate::{AckEvent, AckedPacket, Instant, PathState, SendLimit};
+use alloc::vec::Vec;
 
 const MSS: u64 = 1_000;
 
@@ -46,13 +49,24 @@ impl Sender {
 
     /// Acks the oldest packet, sent at `sent_ms`; the verdict.
     fn ack(&mut self, ms: u64, sent_ms: u64, cwnd: u64, limited_by: SendLimit) -> bool {
+        self.ack_first(1, ms, sent_ms, cwnd, limited_by)
+    }
+
+    /// Acks the oldest packets, sent at 10 ms; the verdict.
+    fn ack_of(&mut self, ms: u64, count: u64, cwnd: u64, limited_by: SendLimit) -> bool {
+        self.ack_first(count, ms, 10, cwnd, limited_by)
+    }
+
+    fn ack_first(&mut self, count: u64, ms: u64, sent_ms: u64, cwnd: u64, limited_by: SendLimit) -> bool {
         let prior = self.flight();
         let sent_at = Instant::from_millis(sent_ms);
-        let packet = AckedPacket { number: Some(self.acked), sent_at, bytes: MSS, ..AckedPacket::default() };
-        self.acked += 1;
+        let packets: Vec<AckedPacket> = (self.acked..self.acked + count)
+            .map(|number| AckedPacket { number: Some(number), sent_at, bytes: MSS, ..AckedPacket::default() })
+            .collect();
+        self.acked += count;
         let path = PathState { prior_bytes_in_flight: prior, ..self.path(ms) };
         let ack = AckEvent {
-            packets: &[packet],
+            packets: &packets,
             last: true,
             rate_sample: None,
             limited_by,
@@ -274,28 +288,62 @@ fn the_parts_of_one_frame_are_judged_alike() {
 fn what_a_frame_says_is_taken_anew_after_a_frame_whose_last_part_was_not_seen() {
     // Flights of four of a window of ten, the pacer stopped the sender, so the window may grow. A part of a frame that
     // does not end here; then a frame that says that there was no data.
-    for ended in [true, false] {
+    let mut sender = Sender::new(IncreaseRule::Rfc9002);
+    sender.send(4);
+    let sent_at = Instant::from_millis(10);
+    let packet = AckedPacket { number: Some(0), sent_at, bytes: MSS, ..AckedPacket::default() };
+    let part = AckEvent {
+        packets: &[packet],
+        last: false,
+        rate_sample: None,
+        limited_by: SendLimit::Pacer,
+        max_bytes_in_flight: 4 * MSS,
+        app_limited_at: None,
+        newest_data_sent_at: Some(sent_at),
+    };
+    assert!(sender.utilisation.on_ack(&sender.path(100), &part, 10 * MSS, true));
+    sender.acked = 1;
+    assert!(!sender.ack(110, 10, 10 * MSS, SendLimit::NoData));
+    // The lack of data at 110 ms was noticed: the pacer is no excuse for packets sent before.
+    assert!(!sender.ack(120, 10, 10 * MSS, SendLimit::Pacer));
+}
+
+#[test]
+fn more_acks_of_one_moment_are_judged_by_the_flight_before_the_first() {
+    // Six of a window of ten, in slow start: 2 * 6 >= 10. Three of them acked: by itself 2 * 3 < 13.
+    let mut sender = Sender::new(IncreaseRule::Rfc9002);
+    sender.send(6);
+    assert!(sender.ack_of(100, 3, 10 * MSS, SendLimit::Unknown));
+    assert!(sender.ack_of(100, 1, 13 * MSS, SendLimit::Unknown));
+    // Two left at another time: 2 * 2 < 14.
+    assert!(!sender.ack_of(101, 1, 14 * MSS, SendLimit::Unknown));
+}
+
+#[test]
+fn a_packet_sent_tells_two_acks_of_one_moment_apart() {
+    // As above, but a packet was sent between: 2 * (3 + 1) < 13.
+    let mut sender = Sender::new(IncreaseRule::Rfc9002);
+    sender.send(6);
+    assert!(sender.ack_of(100, 3, 10 * MSS, SendLimit::Unknown));
+    sender.send(1);
+    sender.utilisation.on_packet_sent(&sender.path(100));
+    assert!(!sender.ack_of(100, 1, 13 * MSS, SendLimit::Unknown));
+}
+
+#[test]
+fn a_round_that_ends_in_the_first_of_two_acks_of_one_moment_does_not_end_for_the_first_alone() {
+    // Ten fill a window of ten, and after five acks four more are sent. One ACK, whole or cut in two, then reaches into
+    // what was sent after the first ACK, which ends the round of the full flight: its bytes still count for that.
+    for parts in [&[9_u64][..], &[6, 3]] {
         let mut sender = Sender::new(IncreaseRule::Rfc9002);
+        sender.send(10);
+        assert!(sender.ack_of(100, 5, 10 * MSS, SendLimit::NoData));
         sender.send(4);
-        let sent_at = Instant::from_millis(10);
-        let packet = AckedPacket { number: Some(0), sent_at, bytes: MSS, ..AckedPacket::default() };
-        let part = AckEvent {
-            packets: &[packet],
-            last: false,
-            rate_sample: None,
-            limited_by: SendLimit::Pacer,
-            max_bytes_in_flight: 4 * MSS,
-            app_limited_at: None,
-            newest_data_sent_at: Some(sent_at),
-        };
-        assert!(sender.utilisation.on_ack(&sender.path(100), &part, 10 * MSS, true));
-        sender.acked = 1;
-        if ended {
-            sender.utilisation.on_frame_end();
+        for part in parts {
+            assert!(sender.ack_of(110, *part, 15 * MSS, SendLimit::NoData), "{parts:?}");
         }
-        assert!(!sender.ack(110, 10, 10 * MSS, SendLimit::NoData));
-        // The lack of data at 110 ms was noticed: the pacer is no excuse for packets sent before.
-        assert_eq!(sender.ack(120, 10, 10 * MSS, SendLimit::Pacer), !ended);
+        sender.send(4);
+        assert!(!sender.ack_of(120, 1, 24 * MSS, SendLimit::NoData), "{parts:?}");
     }
 }
 

@@ -4,7 +4,7 @@
 use super::Checks;
 use crate::stack::{Delivery, Honest, Incoming, Part, Stack, sum};
 use crate::subject::Family;
-use cc_core::{CongestionController, SendLimit};
+use cc_core::CongestionController;
 
 impl<C: CongestionController + Clone> Honest<C> {
     pub(crate) fn examine_frame(
@@ -48,12 +48,12 @@ impl<C: CongestionController + Clone> Honest<C> {
     }
 
     fn cut_in_two(&self, frame: &Incoming<'_>, delivery: &Delivery) -> Result<(), String> {
-        // Elsewhere a controller judges by the flight at each ACK whether the window was used, and in slow start that
-        // decides about all bytes of the ACK.
-        let plain = delivery.limited_by == SendLimit::Cwnd
-            && delivery.losses.is_empty()
-            && delivery.spurious.is_empty()
-            && delivery.ecn.is_none();
+        let plain = delivery.losses.is_empty() && delivery.spurious.is_empty() && delivery.ecn.is_none();
+        // If the sender had no data in the time of the packets acked, the two halves are about different times: one with a
+        // pause and one without.
+        if delivery.acks.first().is_none_or(|oldest| self.starved_since(oldest.sent_at)) {
+            return Ok(());
+        }
         // More than two windows in one ACK are a flight that no window allowed; controllers may count less of them.
         let acked = sum(delivery.acks.iter().map(|packet| packet.bytes));
         if acked > self.controller().cwnd().saturating_mul(2) {

@@ -19,9 +19,9 @@
 //!
 //! # What the checks leave out
 //!
-//! - U8 is checked where the stack said that the window stopped it, where it paces, and for ACKs of at most two windows:
-//!   elsewhere slow start judges by the flight at each ACK whether the window was used, RFC 9406 section 4.3 limits the
-//!   growth per ACK, and controllers may count no more of one ACK.
+//! - U8 is checked where the stack paces (RFC 9406 section 4.3 limits the growth per ACK elsewhere), for ACKs of at most two
+//!   windows (controllers may count no more of one), and where nothing but window and pacer stopped the sender since the
+//!   oldest packet acked was sent (the halves would be about a time with a pause and one without).
 //! - The order of calls is not checked for a frame with late acks: what restores a window is not about growth.
 //! - Both are checked in runs of at most 600 packets, since they work on copies.
 //! - U9 compares sums, not steps, for scripts with a `run(...)`: its queue is chaotic.

@@ -11,6 +11,8 @@ struct Decrease {
     mark: u64,
     /// Window before.
     window: u64,
+    /// Whether the datagram size changed in the handshake since, and with it what an undo would restore.
+    resized: bool,
 }
 
 /// The decreases of a run, as far as its outputs show them.
@@ -86,7 +88,10 @@ impl Decreases {
             self.last = None;
         } else if restores && after.cwnd > before.cwnd {
             // Marks of the period may keep a part of the decrease.
-            self.last = self.last.filter(|last| after.cwnd < last.window);
+            self.last = match self.last {
+                Some(last) if last.resized => Some(Decrease { window: after.cwnd, ..last }),
+                last => last.filter(|last| after.cwnd < last.window),
+            };
         }
         let Some(last) = &mut self.last else { return };
         // RFC 9002 section 7.3.2: one packet may go beyond the window on entering recovery, as if sent before that.
@@ -100,13 +105,14 @@ impl Decreases {
         if observed.cause == Cause::Mtu(MtuChange::Handshake) {
             // A smaller datagram takes down the window, and what an undo would restore: the decrease counts from there.
             last.window = last.window.min(after.cwnd);
+            last.resized = true;
         }
     }
 
     fn decrease(&mut self, before: &Outputs, observed: &Observed<'_>) {
         let window = before.cwnd.min(self.deepened(self.last, observed));
         self.earlier = self.last;
-        self.last = Some(Decrease { mark: observed.next_number, window });
+        self.last = Some(Decrease { mark: observed.next_number, window, resized: false });
     }
 
     /// A frame that tells of a new period may also tell losses of the one before, which deepen its decrease if marks made

@@ -50,6 +50,8 @@ pub(crate) struct Honest<C> {
     idle_since: Option<Instant>,
     limited_by: SendLimit,
     app_limited_at: Option<Instant>,
+    /// Last time that neither window nor pacer stopped the sender, as an ACK or the application told.
+    starved_at: Option<Instant>,
     newest_data: Option<(u64, Instant)>,
     largest_acked: [Option<u64>; 3],
     /// ECN counts that came with frames that newly acked nothing, and packets acked since.
@@ -93,6 +95,7 @@ impl<C: CongestionController + Clone> Honest<C> {
             idle_since: None,
             limited_by: SendLimit::Unknown,
             app_limited_at: None,
+            starved_at: None,
             newest_data: None,
             largest_acked: [None; 3],
             pending_ecn: None,
@@ -106,6 +109,11 @@ impl<C: CongestionController + Clone> Honest<C> {
     /// The controller, to be replaced by a copy that went through the same.
     pub(crate) fn controller_mut(&mut self) -> &mut C {
         &mut self.controller
+    }
+
+    /// Whether something other than window and pacer stopped the sender, as far as told, since then.
+    pub(crate) fn starved_since(&self, then: Instant) -> bool {
+        self.starved_at.is_some_and(|at| at >= then)
     }
 
     pub(crate) fn state(&self, now: Instant) -> PathState {
@@ -208,6 +216,9 @@ impl<C: CongestionController + Clone> Honest<C> {
         };
         if !delivery.acks.is_empty() {
             self.max_in_flight = self.in_flight;
+            if !matches!(self.limited_by, SendLimit::Cwnd | SendLimit::Pacer | SendLimit::Unknown) {
+                self.starved_at = Some(now);
+            }
         }
         // What is forced on the controller is no part of the bookkeeping.
         delivery.acks.extend(repeated_acks.iter().map(|packet| acked_entry(packet, false, self.mss)));
@@ -503,6 +514,7 @@ impl<C: CongestionController + Clone> Stack for Honest<C> {
             self.idle_since = None;
             self.limited_by = SendLimit::Unknown;
             self.app_limited_at = None;
+            self.starved_at = None;
             self.newest_data = None;
             self.largest_acked = [None; 3];
             self.pending_ecn = None;
@@ -523,6 +535,7 @@ impl<C: CongestionController + Clone> Stack for Honest<C> {
         }
         self.limited_by = SendLimit::NoData;
         self.app_limited_at = Some(now);
+        self.starved_at = Some(now);
         self.rate.on_app_limited(self.in_flight);
         let state = self.state(now);
         self.controller.on_app_limited(&state);
