@@ -61,42 +61,59 @@ impl<'a> Experiment<'a> {
     ///
     /// The error of the first run, in this order, that fails; runs after it may not take place.
     pub fn run(&self, on_run: impl Fn() + Sync) -> Result<Vec<Cell<'a>>, SimulationError> {
-        let runs = self.runs.max(1) as usize;
         let pairs: Vec<(&'a Scenario, Algorithm)> = self
             .scenarios
             .iter()
             .flat_map(|scenario| self.algorithms.iter().map(move |&algorithm| (scenario, algorithm)))
             .collect();
-        // Position of the first failure so far. Runs before it still take place, so that which failure is the first
-        // does not depend on the threads.
-        let first_failure = AtomicUsize::new(usize::MAX);
-        let results: Vec<Option<Result<Outcome, SimulationError>>> = (0..pairs.len() * runs)
-            .into_par_iter()
-            .map(|position| {
-                if position > first_failure.load(Ordering::Relaxed) {
-                    return None;
-                }
-                let &(scenario, algorithm) = pairs.get(position / runs)?;
-                let seed = run_seed(self.seed, &scenario.name, algorithm, (position % runs) as u64);
-                let result = simulate(scenario, algorithm, seed, &mut ());
-                if result.is_err() {
-                    first_failure.fetch_min(position, Ordering::Relaxed);
-                }
-                on_run();
-                Some(result)
-            })
-            .collect();
-        let outcomes: Vec<Outcome> = results.into_iter().flatten().collect::<Result<_, _>>()?;
+        let outcomes = run_all(&pairs, self.runs, on_run, |&(scenario, algorithm), run| {
+            let seed = run_seed(self.seed, &scenario.name, algorithm, run);
+            simulate(scenario, algorithm, seed, &mut ())
+        })?;
         Ok(pairs
             .into_iter()
-            .zip(outcomes.chunks(runs))
+            .zip(outcomes)
             .filter_map(|((scenario, algorithm), outcomes)| {
                 let times: Vec<u64> = outcomes.iter().map(|outcome| outcome.completion_us).collect();
                 let completion = Summary::of(&times)?;
-                Some(Cell { scenario, algorithm, completion, outcomes: outcomes.to_vec() })
+                Some(Cell { scenario, algorithm, completion, outcomes })
             })
             .collect())
     }
+}
+
+/// Calls `run` with each of `cells` and each of the numbers from 0 to `runs` - 1 (0 runs count as one) in the current rayon
+/// pool, and `on_run` after each call, from any thread. What it gives comes in the order of `cells` and of the numbers.
+///
+/// # Errors
+///
+/// The error of the first call, in this order, that fails; calls after it may not take place.
+pub fn run_all<C: Sync, T: Send>(
+    cells: &[C],
+    runs: u32,
+    on_run: impl Fn() + Sync,
+    run: impl Fn(&C, u64) -> Result<T, SimulationError> + Sync,
+) -> Result<Vec<Vec<T>>, SimulationError> {
+    let runs = runs.max(1) as usize;
+    // Position of the first failure so far. Runs before it still take place, so that which failure is the first does not
+    // depend on the threads.
+    let first_failure = AtomicUsize::new(usize::MAX);
+    let results: Vec<Option<Result<T, SimulationError>>> = (0..cells.len() * runs)
+        .into_par_iter()
+        .map(|position| {
+            if position > first_failure.load(Ordering::Relaxed) {
+                return None;
+            }
+            let result = run(cells.get(position / runs)?, (position % runs) as u64);
+            if result.is_err() {
+                first_failure.fetch_min(position, Ordering::Relaxed);
+            }
+            on_run();
+            Some(result)
+        })
+        .collect();
+    let mut results = results.into_iter().flatten();
+    cells.iter().map(|_| results.by_ref().take(runs).collect()).collect()
 }
 
 /// Seed of run number `run`: FNV-1a of the two names (each followed by a byte 0xff, which is in no name), added to the

@@ -17,7 +17,7 @@
 
 use crate::engine::link::service_time_us;
 use crate::engine::packet::size;
-use crate::scenario::{LinkState, LinkTimeline, Scenario};
+use crate::scenario::{LinkState, LinkTimeline, RunEnd, Scenario};
 
 /// Milestones of the ideal run, in microseconds of virtual time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,11 +34,16 @@ pub struct Limit {
 const FLIGHT: [(u64, u64); 2] =
     [(size::SERVER_HELLO, size::HANDSHAKE_ACK), (size::SERVER_FINISHED, size::CLIENT_FINISHED)];
 
-/// The limit of `scenario`; `None` if even the ideal sender would not be done at the time limit.
+/// The limit of `scenario`'s main flow, which has the links for itself; `None` if even the ideal sender would not be done at
+/// the end of the run.
 #[must_use]
 pub fn physical_limit(scenario: &Scenario) -> Option<Limit> {
     let endpoint = &scenario.endpoint;
-    let lane = |rate| Lane::new(&scenario.link, rate, scenario.transfer.access_us, scenario.time_limit_us);
+    let end_us = match scenario.end {
+        RunEnd::At(us) => us.min(scenario.time_limit_us),
+        RunEnd::MainFlow | RunEnd::AllFlows => scenario.time_limit_us,
+    };
+    let lane = |rate| Lane::new(&scenario.link, rate, scenario.transfer.access_us, end_us);
     let mut down = lane(|state: &LinkState| state.down_bps);
     let mut up = lane(|state: &LinkState| state.up_bps);
 
@@ -138,8 +143,8 @@ impl<'a> Lane<'a> {
 #[cfg(test)]
 mod tests {
     use super::{Limit, physical_limit};
+    use crate::scenario::{Group, builtin};
     use crate::scenario::{LinkState, LinkTimeline, QueueLimit, Scenario, Transfer};
-    use crate::scenario::{builtin, builtin_names};
     use crate::{Algorithm, simulate};
 
     /// 8 Mbit/s: a microsecond a byte.
@@ -214,7 +219,7 @@ mod tests {
     #[test]
     fn no_run_is_faster_and_its_request_arrives_when_the_limit_says() {
         let pool = crate::experiment::thread_pool(1).unwrap();
-        for name in builtin_names().filter(|&name| name != "alone") {
+        for name in Group::NetworkEvents.scenarios().filter(|&name| name != "alone") {
             let scenario = builtin(name).unwrap();
             let limit = physical_limit(&scenario).unwrap();
             for &algorithm in Algorithm::ALL {

@@ -12,6 +12,7 @@ pub mod ideal;
 pub mod measure;
 pub mod report;
 pub mod scenario;
+pub mod share;
 pub mod stats;
 pub mod text;
 pub mod trace;

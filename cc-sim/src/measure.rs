@@ -20,7 +20,8 @@ pub struct RunFigures {
     /// Figures of its flows, in the order of [`RunOutcome::flows`].
     pub flows: Vec<FlowFigures>,
     /// What came out of the forward link over what it could have carried, from the first request of a forward flow to
-    /// the last byte of the last one, or the end of the run.
+    /// the last byte of the last one, or the end of the run. It may be a little above 1: the link rounds the time of a
+    /// packet down to whole microseconds.
     pub utilisation: f64,
     /// Time for which a packet would have waited in front of the forward link, in microseconds, over the same time.
     pub queue: Distribution,

@@ -60,19 +60,22 @@ const SMALL: &str = "name = \"small\"\nsummary = \"a small one\"\n[[link]]\nrate
 
 #[test]
 fn list_has_every_scenario_in_every_format() {
+    let names: Vec<&str> = cc_sim::scenario::builtin_names().collect();
+    assert!(BUILTIN.iter().all(|name| names.contains(name)));
     let table = stdout_of(&["list"]);
-    assert!(BUILTIN.iter().all(|name| table.contains(&format!("| {name} "))), "{table}");
+    assert!(names.iter().all(|name| table.contains(&format!("| {name} "))), "{table}");
     assert!(table.contains(&algorithms().join(", ")), "{table}");
     let rows = csv_rows(&stdout_of(&["list", "--format", "csv"]));
-    assert_eq!(rows[0], ["scenario", "summary", "limit_us"]);
-    assert!(rows[1..].iter().map(|row| row[0].as_str()).eq(BUILTIN));
+    assert_eq!(rows[0], ["group", "scenario", "summary", "limit_us"]);
+    assert!(rows[1..].iter().map(|row| row[1].as_str()).eq(names.iter().copied()));
+    assert!(rows[1..8].iter().all(|row| row[0] == "network_events"));
     let list = json(&stdout_of(&["list", "--format", "json"]));
     assert_eq!(list["algorithms"], serde_json::json!(algorithms()));
-    assert_eq!(list["scenarios"].as_array().unwrap().len(), BUILTIN.len());
+    assert_eq!(list["scenarios"].as_array().unwrap().len(), names.len());
 }
 
 #[test]
-fn without_a_command_every_scenario_runs_with_every_algorithm() {
+fn without_a_command_every_network_event_runs_with_every_algorithm() {
     let rows = csv_rows(&stdout_of(&["--runs", "1", "--format", "csv"]));
     let cells: Vec<(&str, &str)> = rows[1..].iter().map(|row| (row[0].as_str(), row[1].as_str())).collect();
     let expected: Vec<(&str, &str)> =
@@ -188,6 +191,69 @@ fn a_scenario_file_runs_without_the_draft_s_figures() {
 }
 
 #[test]
+fn a_group_stands_for_its_scenarios() {
+    let args = ["--cc", "cubic", "--runs", "1", "--format", "csv"];
+    let by_group = stdout_of(&[&["run", "network_events"][..], &args].concat());
+    assert_eq!(by_group, stdout_of(&args));
+    let line = failure_of(&["run", "network_events", "alone"], 2);
+    assert!(line.contains("alone given twice"), "{line}");
+}
+
+/// Two flows of 4 MB over 8 Mbit/s; the second one's algorithm is open.
+const TWO_FLOWS: &str = "name = \"two\"\nsummary = \"\"\nends = \"all\"\n[[link]]\nrate_mbps = 8\nlatency_ms = 10\n\
+                         queue_ms = 50\n[transfer]\nsize_bytes = 4_000_000\n[[flow]]\nsize_bytes = 4_000_000\n";
+
+#[test]
+fn shares_have_a_row_for_each_flow_of_each_pair() {
+    let path = scenario_file("two.toml", TWO_FLOWS);
+    let args = ["share", &path, "--cc", "c4,cubic", "--runs", "2", "--format"];
+    let csv = csv_rows(&stdout_of(&[&args[..], &["csv"]].concat()));
+    let column = |name: &str| csv[0].iter().position(|column| column == name).unwrap();
+    let pairs: Vec<(&str, &str)> = csv[1..]
+        .iter()
+        .map(|row| (row[column("main")].as_str(), row[column("algorithm")].as_str()))
+        .collect();
+    let expected =
+        [("c4", "c4"), ("c4", "c4"), ("c4", "c4"), ("c4", "cubic"), ("cubic", "cubic"), ("cubic", "cubic")];
+    assert_eq!(pairs, expected);
+    let json = json(&stdout_of(&[&args[..], &["json"]].concat()));
+    for pair in json["rows"].as_array().unwrap().chunks(2) {
+        let figure = |flow: usize, name: &str| pair[flow][name].as_f64().unwrap();
+        assert!((figure(0, "share") + figure(1, "share") - 1.0).abs() < 1e-3);
+        // The two of them have no more than the link, of which the headers take 2.4 %.
+        assert!(figure(0, "goodput_mbps") + figure(1, "goodput_mbps") < 2.0 * 8.0);
+        assert!((0.5..=1.0).contains(&figure(0, "jain")) && figure(0, "utilisation") > 0.8);
+        // 20 ms, and a queue of up to 50 ms.
+        assert!(figure(0, "rtt_mean_ms") > 20.0 && figure(0, "rtt_p95_ms") < 80.0);
+        assert!(figure(1, "queue_mean_ms") <= figure(1, "queue_p95_ms") && figure(1, "queue_p95_ms") <= 51.5);
+    }
+    let table = stdout_of(&args[..6]);
+    assert_eq!(table.lines().filter(|line| line.starts_with("| two ")).count(), 3, "{table}");
+    assert!(table.contains("Means of 2 runs, seed 1"), "{table}");
+    assert!(table.lines().all(|line| line.chars().count() <= 120), "{table}");
+}
+
+#[test]
+fn shares_may_be_told_whom_to_run_against_and_shown_over_time() {
+    let path = scenario_file("two_over_time.toml", TWO_FLOWS);
+    let args = ["share", &path, "--cc", "cubic", "--against", "c4,cubic", "--every-ms", "1000", "--format"];
+    let rows = csv_rows(&stdout_of(&[&args[..], &["csv"]].concat()));
+    assert_eq!(rows[0], ["scenario", "flows", "until_s", "goodput_mbps", "shares", "jain"]);
+    let flows: Vec<&str> = rows[1..].iter().map(|row| row[1].as_str()).collect();
+    assert!(flows.contains(&"cubic+c4") && flows.contains(&"cubic+cubic"));
+    // 8 MB over 8 Mbit/s take more than eight seconds.
+    let first: Vec<&Vec<String>> = rows[1..].iter().filter(|row| row[1] == "cubic+c4").collect();
+    assert!(first.len() >= 8);
+    for (second, row) in first.iter().enumerate() {
+        assert_eq!(row[2].parse::<f64>().unwrap(), (second + 1) as f64);
+        let rates: Vec<f64> = row[3].split(' ').map(|rate| rate.parse().unwrap()).collect();
+        assert!(rates.len() == 2 && rates.iter().sum::<f64>() <= 8.0, "{row:?}");
+    }
+    let jobs = |jobs| stdout_of(&[&args[..], &["json", "--jobs", jobs]].concat());
+    assert_eq!(jobs("1"), jobs("2"));
+}
+
+#[test]
 fn a_trace_is_a_run_of_the_table() {
     let table = json(&stdout_of(&["run", "alone", "--cc", "c4", "--runs", "3", "--format", "json"]));
     let row = &table["rows"][0];
@@ -252,6 +318,11 @@ fn arguments_out_of_range_name_the_option_and_the_range() {
         (&["run", "alone", "--runs", "0"], "--runs", "1..=100000"),
         (&["compare", "alone", "--cc", "c4"], "--cc", "two or more"),
         (&["compare", "--jobs", "0"], "--jobs", "1..=1024"),
+        (&["share", "--runs", "0"], "--runs", "1..=100000"),
+        (&["share", "--cc", "c4,c4"], "--cc", "each name once"),
+        (&["share", "--against", "c4,c4"], "--against", "each name once"),
+        (&["share", "--against", "main"], "--against", &names),
+        (&["share", "--every-ms", "99"], "--every-ms", "100..=3600000"),
         (&["trace", "alone", "--cc", "tahoe"], "--cc", &names),
         (&["trace", "alone", "--cc", "c4", "--interval-ms", "0"], "--interval-ms", "1..=60000"),
         (&["trace", "alone", "--cc", "c4", "--interval-ms", "60001"], "--interval-ms", "1..=60000"),
@@ -283,9 +354,12 @@ fn arguments_that_are_missing_or_unknown_are_named() {
 
 #[test]
 fn unknown_scenarios_are_answered_with_those_that_there_are() {
-    for args in
-        [&["run", "nowhere"][..], &["compare", "alone", "nowhere"], &["trace", "nowhere", "--cc", "c4"]]
-    {
+    for args in [
+        &["run", "nowhere"][..],
+        &["compare", "alone", "nowhere"],
+        &["share", "nowhere"],
+        &["trace", "nowhere", "--cc", "c4"],
+    ] {
         let line = failure_of(args, 2);
         assert!(line.contains("nowhere") && line.contains("scenario"), "{line}");
         assert!(BUILTIN.iter().all(|name| line.contains(name)), "{line}");
@@ -408,7 +482,7 @@ fn help_and_version_are_results() {
     assert_eq!(stdout_of(&["--version"]), format!("cc-sim {}\n", env!("CARGO_PKG_VERSION")));
     let help = stdout_of(&["--help"]);
     assert!(
-        ["--runs", "--seed", "--jobs", "--format", "--cc", "list", "run", "compare", "trace"]
+        ["--runs", "--seed", "--jobs", "--format", "--cc", "list", "run", "compare", "share", "trace"]
             .iter()
             .all(|name| help.contains(name))
     );

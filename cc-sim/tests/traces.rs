@@ -46,9 +46,9 @@ fn cubic_goes_the_same_way_through_every_network_event() {
 }
 
 #[test]
-fn the_snapshots_cover_every_built_in_scenario() {
+fn the_snapshots_cover_every_network_event() {
     let covered: Vec<&str> = SCENARIOS.iter().map(|&(name, _)| name).collect();
-    let mut all: Vec<&str> = scenario::builtin_names().collect();
+    let mut all: Vec<&str> = scenario::Group::NetworkEvents.scenarios().collect();
     all.retain(|name| !covered.contains(name));
     assert!(all.is_empty(), "no snapshot of {all:?}");
 }

@@ -1,4 +1,4 @@
-//! Every bundled scenario with every algorithm, the controller watched by the conformance kit after every call.
+//! Every network event with every algorithm, the controller watched by the conformance kit after every call.
 
 mod watch;
 
@@ -21,8 +21,8 @@ fn run(scenario: &Scenario, algorithm: Algorithm, seed: u64) -> Result<Record, S
 }
 
 #[test]
-fn every_call_of_every_bundled_scenario_holds_the_invariants() {
-    for name in scenario::builtin_names() {
+fn every_call_of_every_network_event_holds_the_invariants() {
+    for name in scenario::Group::NetworkEvents.scenarios() {
         let scenario = scenario::builtin(name).unwrap();
         for &algorithm in Algorithm::ALL {
             for seed in 0..SEEDS {

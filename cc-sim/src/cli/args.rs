@@ -31,7 +31,7 @@ pub(super) enum Command {
     },
     /// Run scenarios and print the table
     Run {
-        /// Names (see `list`) or paths of .toml files
+        /// Names of scenarios or groups (see `list`) or paths of .toml files
         #[arg(required = true, value_name = "SCENARIO")]
         scenarios: Vec<String>,
         #[command(flatten)]
@@ -39,12 +39,14 @@ pub(super) enum Command {
     },
     /// Put algorithms side by side, with ratios to the first
     Compare {
-        /// Names (see `list`) or paths of .toml files; none for all of `list`
+        /// Names of scenarios or groups (see `list`) or paths of .toml files; none for the group `network_events`
         #[arg(value_name = "SCENARIO")]
         scenarios: Vec<String>,
         #[command(flatten)]
         options: RunOptions,
     },
+    /// Let two flows share a path and print what each of them gets
+    Share(ShareOptions),
     /// Print one run line by line: changes of phase, and the last state of each interval
     Trace(TraceOptions),
 }
@@ -57,6 +59,36 @@ pub(super) struct RunOptions {
     /// Runs of each scenario with each algorithm, 1..=100000
     #[arg(long, default_value_t = 100, allow_negative_numbers = true, value_parser = runs)]
     pub(super) runs: u32,
+    /// Base of the seeds of all runs, 0..=18446744073709551615
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = seed)]
+    pub(super) seed: u64,
+    /// Threads, 1..=1024; as many as there are processors if not given
+    #[arg(long, allow_negative_numbers = true, value_parser = jobs)]
+    pub(super) jobs: Option<usize>,
+    /// How to write the result: table, csv or json
+    #[arg(long, default_value = "table", value_name = "FORMAT", value_parser = format)]
+    pub(super) format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ShareOptions {
+    /// Names of scenarios or groups (see `list`) or paths of .toml files; none for the group `share`
+    #[arg(value_name = "SCENARIO")]
+    pub(super) scenarios: Vec<String>,
+    /// Algorithms of the main flow, separated by commas; all of `list` if not given
+    #[arg(long, value_delimiter = ',', value_name = "ALGORITHM", value_parser = algorithm)]
+    pub(super) cc: Vec<Algorithm>,
+    /// Algorithms of the other flows that a scenario leaves open, separated by commas; if not given, each pair of the
+    /// main flow's algorithms once
+    #[arg(long, value_delimiter = ',', value_name = "ALGORITHM", value_parser = algorithm)]
+    pub(super) against: Vec<Algorithm>,
+    /// Runs of each scenario with each pair, 1..=100000
+    #[arg(long, default_value_t = 3, allow_negative_numbers = true, value_parser = runs)]
+    pub(super) runs: u32,
+    /// Print the first run of each interval by interval instead: their length in milliseconds, 100..=3600000, rounded up to
+    /// tenths of a second
+    #[arg(long, allow_negative_numbers = true, value_name = "MILLISECONDS", value_parser = share_interval)]
+    pub(super) every_ms: Option<u64>,
     /// Base of the seeds of all runs, 0..=18446744073709551615
     #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = seed)]
     pub(super) seed: u64,
@@ -108,6 +140,10 @@ fn jobs(text: &str) -> Result<usize, String> {
 
 fn interval(text: &str) -> Result<u64, String> {
     in_range(text, 1..=60_000)
+}
+
+fn share_interval(text: &str) -> Result<u64, String> {
+    in_range(text, 100..=3_600_000)
 }
 
 fn in_range<T: FromStr + PartialOrd + Display>(text: &str, range: RangeInclusive<T>) -> Result<T, String> {

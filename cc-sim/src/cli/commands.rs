@@ -1,12 +1,13 @@
 //! What each command does with its arguments.
 
-use super::args::{Cli, Command, RunOptions, TraceOptions};
+use super::args::{Cli, Command, RunOptions, ShareOptions, TraceOptions};
 use super::{Failure, output};
-use cc_sim::Algorithm;
 use cc_sim::experiment::{self, Cell, Experiment};
 use cc_sim::report::{self, Format, PublishedFigures, Row, Settings};
-use cc_sim::scenario::{self, Scenario};
+use cc_sim::scenario::{self, Group, Scenario};
+use cc_sim::share::ShareExperiment;
 use cc_sim::trace::Trace;
+use cc_sim::{Algorithm, SimulationError};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
@@ -20,12 +21,16 @@ pub(super) fn execute(cli: Cli) -> Result<(), Failure> {
         Some(Command::List { format }) => list(format),
         Some(Command::Run { scenarios, options }) => run(&scenarios, &options),
         Some(Command::Compare { scenarios, options }) => compare(&scenarios, &options),
+        Some(Command::Share(options)) => share(&options),
         Some(Command::Trace(options)) => trace(&options),
     }
 }
 
 fn list(format: Format) -> Result<(), Failure> {
-    let text = report::render_list(&load(&[])?, format).map_err(Failure::failed)?;
+    let groups = Group::ALL.iter().map(|group| (group.name(), load_group(*group)));
+    let groups =
+        groups.map(|(name, scenarios)| Ok((name, scenarios?))).collect::<Result<Vec<_>, Failure>>()?;
+    let text = report::render_list(&groups, format).map_err(Failure::failed)?;
     output::print(&text)
 }
 
@@ -57,45 +62,86 @@ fn trace(options: &TraceOptions) -> Result<(), Failure> {
     outcome.map(|_| ()).map_err(Failure::bad_input)
 }
 
+fn share(options: &ShareOptions) -> Result<(), Failure> {
+    let scenarios = load(&options.scenarios, Group::Share)?;
+    let plan = ShareExperiment {
+        scenarios: &scenarios,
+        main: each_once("--cc", &options.cc)?.unwrap_or(Algorithm::ALL),
+        against: each_once("--against", &options.against)?,
+        runs: if options.every_ms.is_some() { 1 } else { options.runs },
+        seed: options.seed,
+    };
+    let cells = with_progress(plan.total_runs(), options.jobs, |on_run| plan.run(on_run))?;
+    let text = match options.every_ms {
+        Some(ms) => report::render_share_lines(&report::share_lines(&cells, ms * 1_000), options.format),
+        None => {
+            let settings = Settings { runs: options.runs, seed: options.seed };
+            report::render_shares(&report::share_rows(&cells, options.seed), settings, options.format)
+        }
+    };
+    output::print(&text.map_err(Failure::failed)?)
+}
+
 /// Runs what the options ask for.
 fn measure(scenarios: &[String], options: &RunOptions) -> Result<Vec<Row>, Failure> {
-    let scenarios = load(scenarios)?;
-    let algorithms = if options.cc.is_empty() { Algorithm::ALL } else { &options.cc };
-    if let Some(twice) = repeated(algorithms) {
-        return Err(Failure::bad_input(format!(
-            "--cc: {} given twice (allowed: each name once)",
-            twice.name()
-        )));
-    }
+    let scenarios = load(scenarios, Group::NetworkEvents)?;
+    let algorithms = each_once("--cc", &options.cc)?.unwrap_or(Algorithm::ALL);
     let figures = PublishedFigures::load().map_err(Failure::failed)?;
     let plan = Experiment { scenarios: &scenarios, algorithms, runs: options.runs, seed: options.seed };
-    let pool = experiment::thread_pool(options.jobs.unwrap_or(0))
-        .map_err(|e| Failure::failed(format!("cannot start the threads: {e}")))?;
-
-    let progress = progress_bar(plan.total_runs());
     let started = now();
-    let cells = pool.install(|| plan.run(|| progress.inc(1)));
-    progress.finish_and_clear();
-    let cells = cells.map_err(Failure::bad_input)?;
+    let cells = with_progress(plan.total_runs(), options.jobs, |on_run| plan.run(on_run))?;
     note_speed(&cells, now().duration_since(started).as_secs_f64());
     Ok(report::rows(&cells, options.seed, &figures))
+}
+
+/// Runs `experiment` in a pool of `jobs` threads, with a bar of `runs` on stderr.
+fn with_progress<T: Send>(
+    runs: usize,
+    jobs: Option<usize>,
+    experiment: impl FnOnce(&(dyn Fn() + Sync)) -> Result<T, SimulationError> + Send,
+) -> Result<T, Failure> {
+    let pool = experiment::thread_pool(jobs.unwrap_or(0))
+        .map_err(|e| Failure::failed(format!("cannot start the threads: {e}")))?;
+    let progress = progress_bar(runs);
+    let result = pool.install(|| experiment(&|| progress.inc(1)));
+    progress.finish_and_clear();
+    result.map_err(Failure::bad_input)
+}
+
+/// The algorithms of an option, if there are any.
+fn each_once<'a>(option: &str, algorithms: &'a [Algorithm]) -> Result<Option<&'a [Algorithm]>, Failure> {
+    if let Some(twice) = repeated(algorithms) {
+        let name = twice.name();
+        return Err(Failure::bad_input(format!("{option}: {name} given twice (allowed: each name once)")));
+    }
+    Ok((!algorithms.is_empty()).then_some(algorithms))
 }
 
 fn settings(options: &RunOptions) -> Settings {
     Settings { runs: options.runs, seed: options.seed }
 }
 
-/// Scenarios by name or path; all that are part of the program if `names` is empty.
-fn load(names: &[String]) -> Result<Vec<Scenario>, Failure> {
+/// Scenarios by name, group or path; those of `default` if `names` is empty.
+fn load(names: &[String], default: Group) -> Result<Vec<Scenario>, Failure> {
     if names.is_empty() {
-        return scenario::builtin_names().map(load_one).collect();
+        return load_group(default);
     }
-    let scenarios = names.iter().map(|name| load_one(name)).collect::<Result<Vec<_>, _>>()?;
+    let mut scenarios = Vec::new();
+    for name in names {
+        match Group::from_name(name) {
+            Some(group) => scenarios.extend(load_group(group)?),
+            None => scenarios.push(load_one(name)?),
+        }
+    }
     let names: Vec<&str> = scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
     if let Some(twice) = repeated(&names) {
         return Err(Failure::bad_input(format!("SCENARIO: {twice} given twice (allowed: each name once)")));
     }
     Ok(scenarios)
+}
+
+fn load_group(group: Group) -> Result<Vec<Scenario>, Failure> {
+    group.scenarios().map(load_one).collect()
 }
 
 fn load_one(name: &str) -> Result<Scenario, Failure> {

@@ -6,14 +6,15 @@ use crate::ideal::physical_limit;
 use crate::{Algorithm, Scenario};
 use serde::Serialize;
 
-/// `scenarios` in `format`, with the names of the algorithms but in CSV.
+/// The scenarios of `groups` in `format`, with the names of the algorithms but in CSV.
 ///
 /// # Errors
 ///
 /// The writer of the format refuses a value.
-pub fn render_list(scenarios: &[Scenario], format: Format) -> Result<String, RenderError> {
+pub fn render_list(groups: &[(&str, Vec<Scenario>)], format: Format) -> Result<String, RenderError> {
     #[derive(Serialize)]
     struct Line<'a> {
+        group: &'a str,
         scenario: &'a str,
         summary: &'a str,
         limit_us: Option<u64>,
@@ -23,9 +24,11 @@ pub fn render_list(scenarios: &[Scenario], format: Format) -> Result<String, Ren
         scenarios: Vec<Line<'a>>,
         algorithms: Vec<&'static str>,
     }
-    let lines: Vec<Line<'_>> = scenarios
+    let lines: Vec<Line<'_>> = groups
         .iter()
-        .map(|scenario| Line {
+        .flat_map(|(group, scenarios)| scenarios.iter().map(|scenario| (*group, scenario)))
+        .map(|(group, scenario)| Line {
+            group,
             scenario: &scenario.name,
             summary: &scenario.summary,
             limit_us: physical_limit(scenario).map(|limit| limit.completion_us),
@@ -36,10 +39,15 @@ pub fn render_list(scenarios: &[Scenario], format: Format) -> Result<String, Ren
         Format::Csv => csv_text(&lines),
         Format::Json => json_text(&List { scenarios: lines, algorithms }),
         Format::Table => {
-            let mut table = new_table(&["scenario", "summary"], &["limit"]);
+            let mut table = new_table(&["group", "scenario", "summary"], &["limit"]);
             for line in &lines {
                 let limit = seconds(line.limit_us.map(|us| us as f64));
-                table.add_row([line.scenario.to_owned(), line.summary.to_owned(), limit]);
+                table.add_row([
+                    line.group.to_owned(),
+                    line.scenario.to_owned(),
+                    line.summary.to_owned(),
+                    limit,
+                ]);
             }
             let names = algorithms.join(", ");
             Ok(format!(

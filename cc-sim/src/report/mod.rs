@@ -3,11 +3,13 @@
 mod compare;
 mod list;
 mod published;
+mod share;
 mod table;
 
 pub use compare::render_comparison;
 pub use list::render_list;
 pub use published::{Published, PublishedFigures};
+pub use share::{ShareLine, ShareRow, render_share_lines, render_shares, share_lines, share_rows};
 pub use table::render_results;
 
 use crate::experiment::Cell;

@@ -59,13 +59,13 @@ fn read(text: &str) -> Result<Vec<Published>, csv::Error> {
 #[cfg(test)]
 mod tests {
     use super::{PublishedFigures, read};
-    use crate::scenario::{builtin, builtin_names};
+    use crate::scenario::{Group, builtin};
 
     #[test]
     fn there_are_figures_for_every_built_in_scenario_and_three_algorithms() {
         let figures = PublishedFigures::load().unwrap();
         assert_eq!(figures.all().len(), 7 * 3);
-        for name in builtin_names() {
+        for name in Group::NetworkEvents.scenarios() {
             let scenario = builtin(name).unwrap();
             for algorithm in ["c4", "cubic", "bbr"] {
                 let row = figures.of(&scenario, algorithm).unwrap();

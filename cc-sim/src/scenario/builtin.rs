@@ -1,6 +1,47 @@
-//! The scenarios that are part of the program.
+//! The scenarios that are part of the program, in groups.
 
 use super::{Scenario, ScenarioError, parse};
+
+/// Scenarios that belong together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Group {
+    /// "Reaction to network events" of draft-huitema-ccwg-c4-test; each file says where its runs differ from the text.
+    NetworkEvents,
+    /// Two flows on one path.
+    Share,
+}
+
+impl Group {
+    /// All of them.
+    pub const ALL: &'static [Self] = &[Self::NetworkEvents, Self::Share];
+
+    /// The name used on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NetworkEvents => "network_events",
+            Self::Share => "share",
+        }
+    }
+
+    /// The group with this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|group| group.name() == name)
+    }
+
+    /// Names of its scenarios, in the order of tables.
+    pub fn scenarios(self) -> impl Iterator<Item = &'static str> {
+        self.files().iter().map(|(name, _)| *name)
+    }
+
+    fn files(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::NetworkEvents => NETWORK_EVENTS,
+            Self::Share => SHARE,
+        }
+    }
+}
 
 /// One of the scenarios that are part of the program.
 ///
@@ -8,7 +49,8 @@ use super::{Scenario, ScenarioError, parse};
 ///
 /// There is none of that name; the error lists those that there are.
 pub fn builtin(name: &str) -> Result<Scenario, ScenarioError> {
-    match BUILTIN.iter().find(|(builtin, _)| *builtin == name) {
+    let mut files = Group::ALL.iter().flat_map(|group| group.files());
+    match files.find(|(builtin, _)| *builtin == name) {
         Some((_, text)) => parse(text, &format!("built-in scenario {name}")),
         None => {
             let problem = format!("unknown (allowed: {})", builtin_names().collect::<Vec<_>>().join(", "));
@@ -17,18 +59,39 @@ pub fn builtin(name: &str) -> Result<Scenario, ScenarioError> {
     }
 }
 
-/// Names of the scenarios that are part of the program, in the order of the draft's table.
+/// Names of the scenarios that are part of the program, group by group.
 pub fn builtin_names() -> impl Iterator<Item = &'static str> {
-    BUILTIN.iter().map(|(name, _)| *name)
+    Group::ALL.iter().flat_map(|group| group.scenarios())
 }
 
-/// The network events of draft-huitema-ccwg-c4-test; each file says where its runs differ from the text.
-const BUILTIN: [(&str, &str); 7] = [
-    ("alone", include_str!("../../scenarios/alone.toml")),
-    ("alone_200", include_str!("../../scenarios/alone_200.toml")),
-    ("low_and_up", include_str!("../../scenarios/low_and_up.toml")),
-    ("drop_and_back", include_str!("../../scenarios/drop_and_back.toml")),
-    ("blackhole", include_str!("../../scenarios/blackhole.toml")),
-    ("short_long", include_str!("../../scenarios/short_long.toml")),
-    ("satellite", include_str!("../../scenarios/satellite.toml")),
-];
+/// The name of a file without its ending, and its content.
+macro_rules! files {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../scenarios/", $name, ".toml")))),*]
+    };
+}
+
+/// In the order of the draft's table.
+const NETWORK_EVENTS: &[(&str, &str)] =
+    files!["alone", "alone_200", "low_and_up", "drop_and_back", "blackhole", "short_long", "satellite"];
+
+const SHARE: &[(&str, &str)] = files!["share_1bdp", "share_4bdp"];
+
+#[cfg(test)]
+mod tests {
+    use super::{Group, builtin, builtin_names};
+
+    #[test]
+    fn every_file_is_a_scenario_of_its_own_name() {
+        let mut names: Vec<&str> = builtin_names().collect();
+        for name in &names {
+            assert_eq!(builtin(name).map(|scenario| scenario.name).as_deref(), Ok(*name));
+            assert_eq!(Group::from_name(name), None, "a scenario and a group of one name");
+        }
+        let all = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all);
+        assert_eq!(Group::from_name("share"), Some(Group::Share));
+    }
+}

@@ -30,7 +30,7 @@ mod link;
 mod parse;
 mod print;
 
-pub use builtin::{builtin, builtin_names};
+pub use builtin::{Group, builtin, builtin_names};
 pub use cross::{CrossTraffic, Pattern};
 pub use endpoint::{Endpoint, ReceiveTimestamps, ReceiverClock};
 pub use error::ScenarioError;

@@ -1,7 +1,7 @@
 use super::parse;
 use crate::Algorithm;
 use crate::scenario::{
-    CrossTraffic, Direction, Endpoint, Flow, FlowAlgorithm, Jitter, LinkState, Pattern, QueueLimit,
+    CrossTraffic, Direction, Endpoint, Flow, FlowAlgorithm, Group, Jitter, LinkState, Pattern, QueueLimit,
     ReceiveTimestamps, ReceiverClock, Resume, RunEnd, Scenario, Transfer, builtin, builtin_names,
 };
 
@@ -163,7 +163,7 @@ fn the_built_in_scenarios_have_the_parameters_of_the_runs() {
         ("short_long", &[(Some(1_000), 10, 15, 100), (None, 10, 100, 200)], 20_000_000),
         ("satellite", &[(None, 250, 300, 600)], 100_000_000),
     ];
-    assert!(builtin_names().eq(expected.iter().map(|(name, ..)| *name)));
+    assert!(Group::NetworkEvents.scenarios().eq(expected.iter().map(|(name, ..)| *name)));
     for (name, states, bytes) in expected {
         let scenario = builtin(name).unwrap();
         assert_eq!(scenario.name, name);
