@@ -9,9 +9,16 @@
 
 use crate::{Duration, Instant, PeerInstant};
 
-/// Length of a bucket of the base. The base is the minimum of the running bucket and the one before, so that it is between
-/// one and two buckets long and never older than 10 s. Clocks that drift by 200 ppm are 2 ms apart by then.
+/// Length of a bucket of the base. The base is the minimum of the running bucket and the one before, so that it looks back
+/// between 5 and 10 s. Clocks that drift by 200 ppm are 2 ms apart by then.
 const BUCKET: Duration = Duration::from_secs(5);
+
+/// A bucket whose minimum lies higher than this above that of the one before never saw the queue drained, as far as can be told:
+/// the same drift makes 1 ms of it. It does not become the base.
+const STANDING: Duration = Duration::from_millis(5);
+
+/// For at most so many buckets, 50 s: drift adds up meanwhile, and what stands for that long may be a longer route.
+const MAX_HELD: u8 = 10;
 
 /// A bucket that a drained queue may end early: half of one, so that the base is never younger than that for long.
 const MIN_BUCKET: Duration = Duration::from_millis(2_500);
@@ -30,10 +37,11 @@ pub enum DelaySource {
 ///
 /// # What it withstands
 ///
-/// - **Clock offset**: falls out. **Clock drift**: the base ages, at most 2 ms are left at 200 ppm. Times are compared modulo
-///   2^64 ns, as sequence numbers are, so an offset that wraps does no harm.
-/// - **A route that becomes shorter**: the base follows at once. **One that becomes longer** looks like a queue until the base
-///   has aged, 5 to 10 s; a change that the stack knows of is told by [`reset`](Self::reset).
+/// - **Clock offset**: falls out. **Clock drift**: the base ages. At 200 ppm it is 2 ms off at most, and 12 ms while a queue
+///   stands. Times are compared modulo 2^64 ns, as sequence numbers are, so an offset that wraps does no harm.
+/// - **A queue that stands**: while no packet of 5 s comes within 5 ms of the base, the base stays, for up to 60 s.
+/// - **A route that becomes shorter**: the base follows at once. **One that becomes longer** looks like a queue that stands; a
+///   change that the stack knows of is told by [`reset`](Self::reset).
 /// - **Reordering and duplicates**: a packet that was sent before the newest one seen gives no sample, so neither does a second
 ///   stamp of the same packet. Without numbers send times decide, and packets sent at the same time all count.
 /// - **Missing stamps**: what is said of the samples holds for those that are there.
@@ -44,13 +52,14 @@ pub enum DelaySource {
 ///
 /// # What it does not see
 ///
-/// A queue that stands for longer than the base lives becomes the base, and so does one that was there at the first sample until
-/// it drains for the first time. No reduction, loss or signal resets the base: that would hide the queue of that moment.
+/// A queue that grows by less than 5 ms in 5 s looks like drift, and becomes the base. So does one that stands for longer than 60 s, and
+/// one that was there at the first sample, until it drains for the first time. No reduction, loss or signal resets the base: that
+/// would hide the queue of that moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OneWayDelay {
     /// Smallest `r - s` of the running bucket, in nanoseconds modulo 2^64.
     current: i64,
-    /// Of the bucket before.
+    /// Of the bucket before, or of an older one that is held.
     previous: i64,
     bucket_began: Instant,
     /// Number of the newest packet that gave a sample, or its send time in nanoseconds.
@@ -58,6 +67,8 @@ pub struct OneWayDelay {
     newest_is_number: bool,
     /// Whether the next sample is the first of its bucket.
     starts_bucket: bool,
+    /// Buckets for which `previous` was held.
+    held: u8,
     /// `None` before the first sample.
     source: Option<DelaySource>,
     /// OWQD of the newest sample in microseconds.
@@ -75,6 +86,7 @@ impl OneWayDelay {
             newest: 0,
             newest_is_number: false,
             starts_bucket: false,
+            held: 0,
             source: None,
             queue_us: 0,
         }
@@ -113,12 +125,13 @@ impl OneWayDelay {
     }
 
     /// A reaction has drained the queue, as far as anybody can tell: the base had better be renewed now than at a moment with a
-    /// queue. Ends the running bucket if it is at least half of one old. Does nothing before the first sample.
+    /// queue. Ends the running bucket if it is at least half of one old and has come close to the base. Does nothing
+    /// before the first sample.
     pub fn on_drained(&mut self, now: Instant) {
-        if self.source.is_some() && now.since(self.bucket_began) >= MIN_BUCKET && !self.starts_bucket {
-            self.previous = self.current;
+        let is_due = now.since(self.bucket_began) >= MIN_BUCKET && !self.starts_bucket;
+        if self.source.is_some() && is_due && !self.stands() {
+            self.end_bucket(now);
             self.starts_bucket = true;
-            self.bucket_began = now;
         }
     }
 
@@ -164,11 +177,11 @@ impl OneWayDelay {
             self.source = Some(source);
             self.bucket_began = now;
             (self.current, self.previous) = (delay, delay);
+            self.held = 0;
         } else {
             if is_over {
-                // Buckets lie back to back, so that no sample outlives two of them.
-                self.previous = self.current;
-                self.bucket_began = self.bucket_began.after(BUCKET);
+                // Buckets lie back to back, so that no sample outlives two of them unless it is held.
+                self.end_bucket(self.bucket_began.after(BUCKET));
             }
             if is_over || self.starts_bucket || is_less(delay, self.current) {
                 self.current = delay;
@@ -179,6 +192,22 @@ impl OneWayDelay {
         let queue = Duration::from_nanos(delay.wrapping_sub(base).max(0).unsigned_abs());
         self.queue_us = u32::try_from(queue.as_micros()).unwrap_or(u32::MAX);
         Some(queue)
+    }
+
+    /// Whether the running bucket saw nothing but a queue.
+    fn stands(&self) -> bool {
+        Duration::from_nanos(self.current.wrapping_sub(self.previous).max(0).unsigned_abs()) > STANDING
+    }
+
+    /// The running bucket is over. Its minimum takes the place of the one before, unless a queue stands.
+    fn end_bucket(&mut self, next_begins: Instant) {
+        if self.stands() && self.held < MAX_HELD {
+            self.held = self.held.saturating_add(1);
+        } else {
+            self.previous = self.current;
+            self.held = 0;
+        }
+        self.bucket_began = next_begins;
     }
 
     /// Whether the packet was sent after the newest one seen.
