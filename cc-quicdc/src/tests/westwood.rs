@@ -1,0 +1,233 @@
+//! Westwood+, rule by rule (quicdc: "The controller"; RFC 9002 section 7 for what is NewReno's).
+
+use super::stack::{MSS, Stack, ms};
+use crate::{BandwidthFilter, Config, MAX_WINDOW, Westwood};
+use cc_core::{
+    CongestionController, EcnCodepoint, MtuChange, PathChange, Rate, SendDecision, SendLimit, Setup,
+};
+
+fn westwood(config: Config) -> Stack<Westwood> {
+    Stack::new(Westwood::new(&config))
+}
+
+/// A sender that had 100 datagrams acked every 100 ms three times: the first ACK begins the intervals, and the two samples after it
+/// are of 120000 bytes in 100 ms, which make BWE 1.2 MB/s. With the minimum RTT of 100 ms that is 120000 bytes. At 300 ms.
+fn measured() -> Stack<Westwood> {
+    let mut stack = westwood(Config { initial_window: Some(120_000), ..Config::default() });
+    for round in 0..3 {
+        stack.send(100 * round, 100);
+        stack.ack_all(100 * round + 100);
+    }
+    assert_eq!(stack.cc().bandwidth(), Some(Rate::from_bytes_per_sec(1_200_000)));
+    assert_eq!(stack.cc().min_rtt(), Some(cc_core::Duration::from_millis(100)));
+    stack
+}
+
+#[test]
+fn a_loss_reduces_the_window_to_bandwidth_times_minimum_rtt() {
+    // 1.2 MB/s * 0.1 s = 120000, from 120000 + 3 * 120000 in slow start.
+    let mut stack = measured();
+    assert_eq!((stack.cwnd(), stack.phase()), (480_000, "slow_start"));
+    let sent = stack.send(300, 10);
+    stack.lose(401, [sent.start]);
+    assert_eq!((stack.cwnd(), stack.phase()), (120_000, "recovery"));
+    assert_eq!(stack.cc().ssthresh(), Some(120_000));
+}
+
+#[test]
+fn a_mark_reduces_it_like_a_loss() {
+    let mut stack = measured();
+    let sent = stack.send(300, 10);
+    stack.frame(401, [sent.start], [], 1);
+    assert_eq!((stack.cwnd(), stack.events()), (120_000, 1));
+    assert_eq!(stack.cc().wanted_ecn(), EcnCodepoint::Ect0);
+}
+
+#[test]
+fn with_fewer_than_two_samples_half_of_the_window_is_left() {
+    let mut stack = westwood(Config::default());
+    stack.fill(0);
+    stack.lose(100, [0]);
+    assert_eq!(stack.cwnd(), 6_000);
+    // After the first ACK there is no sample yet, after the second one.
+    let mut stack = westwood(Config::default());
+    for round in 0..2 {
+        stack.send(100 * round, 10);
+        stack.ack_all(100 * round + 100);
+    }
+    assert_eq!(stack.cc().bandwidth(), None);
+    let window = stack.cwnd();
+    let sent = stack.send(200, 10);
+    stack.lose(301, [sent.start]);
+    assert_eq!(stack.cwnd(), window / 2);
+}
+
+#[test]
+fn a_reduction_never_raises_the_window() {
+    // BWE * min RTT = 120000, but persistent congestion has left less: 2400; the next loss leaves that.
+    let mut stack = measured();
+    let first = stack.send(300, 1).start;
+    // (smoothed 100 + 4 * var + 25) * 3 is below 1 s.
+    let last = stack.send(1_400, 1).start;
+    stack.send(1_450, 1);
+    stack.frame(1_550, [last + 1], [first, last], 0);
+    assert_eq!((stack.cwnd(), stack.phase()), (2 * MSS, "slow_start"));
+    assert_eq!(stack.cc().ssthresh(), Some(120_000), "slow start goes on to what the path holds");
+    let sent = stack.send(1_560, 2);
+    stack.lose(1_700, [sent.start]);
+    assert_eq!(stack.cwnd(), 2 * MSS);
+}
+
+#[test]
+fn losses_of_one_flight_reduce_once_and_their_acks_do_not_grow_the_window() {
+    // C1.
+    let mut stack = measured();
+    let sent = stack.send(300, 20);
+    for (at, lost) in [(400, 0), (401, 1), (402, 2)] {
+        stack.lose(at, [sent.start + lost]);
+    }
+    assert_eq!((stack.cwnd(), stack.events()), (120_000, 1));
+    stack.ack(403, sent.start + 4..sent.end);
+    assert_eq!((stack.cwnd(), stack.phase()), (120_000, "recovery"));
+    let next = stack.send(404, 1);
+    stack.ack(504, next);
+    assert_eq!(stack.phase(), "congestion_avoidance");
+    stack.lose(505, [sent.start + 3]);
+    assert_eq!(stack.events(), 1);
+}
+
+#[test]
+fn a_loss_reacts_with_what_was_measured_before_its_frame() {
+    // The frame at 400 ms brings 10 datagrams in 100 ms, 120000 B/s: a sample. Its loss does not see it.
+    let mut stack = measured();
+    let sent = stack.send(300, 11);
+    stack.frame(400, sent.start + 1..sent.end, [sent.start], 0);
+    assert_eq!(stack.cwnd(), 120_000);
+    // 0.2 * (0.2 * 1.2 + 0.8 * 0.12) + ... : f = 0.336, BWE = 0.2 * 1.2 + 0.8 * 0.336 = 0.5088 MB/s.
+    assert_eq!(stack.cc().bandwidth(), Some(Rate::from_bytes_per_sec(508_800)));
+}
+
+#[test]
+fn slow_start_doubles_and_congestion_avoidance_adds_a_datagram() {
+    let mut stack = westwood(Config::default());
+    stack.fill(0);
+    stack.ack_all(100);
+    assert_eq!(stack.cwnd(), 24_000);
+    let mut stack = measured();
+    let sent = stack.send(300, 1);
+    stack.lose(400, sent);
+    let next = stack.send(401, 1);
+    stack.ack(501, next);
+    let window = stack.cwnd();
+    stack.fill(501);
+    stack.ack_all(601);
+    // One window and the 1200 bytes that ended the recovery.
+    assert_eq!(stack.cwnd(), window + MSS);
+}
+
+#[test]
+fn an_unused_window_does_not_grow() {
+    // B1.
+    let mut stack = westwood(Config::default());
+    for round in 0..100 {
+        stack.send(100 * round, 1);
+        stack.path.on_app_limited(ms(100 * round));
+        stack.ack_all(100 * round + 100);
+    }
+    assert_eq!(stack.cwnd(), 12_000);
+}
+
+#[test]
+fn a_sender_short_of_data_does_not_lower_the_estimate() {
+    // E2: a datagram in 100 ms is 12000 B/s.
+    let mut stack = measured();
+    for round in 3..50 {
+        stack.send(100 * round, 1);
+        stack.path.on_app_limited(ms(100 * round));
+        stack.ack_all(100 * round + 100);
+    }
+    assert_eq!(stack.cc().bandwidth(), Some(Rate::from_bytes_per_sec(1_200_000)));
+}
+
+#[test]
+fn idle_time_belongs_to_no_interval() {
+    // Nothing for 10 s; then 100 datagrams in flight at once are acked one RTT later: 1.2 MB/s, and not 12 kB/s.
+    let mut stack = measured();
+    stack.send(10_300, 100);
+    stack.ack_all(10_400);
+    assert_eq!(stack.cc().bandwidth(), Some(Rate::from_bytes_per_sec(1_200_000)));
+}
+
+#[test]
+fn pacing_is_at_two_windows_in_slow_start_and_at_one_and_a_quarter_otherwise() {
+    // 24000 * 2 / 0.1 s = 480000 B/s; after a loss 120000 * 1.25 / 0.1 = 1.5 MB/s.
+    let mut stack = westwood(Config::default());
+    assert_eq!(stack.cc().pacing_rate(), None);
+    stack.fill(0);
+    stack.ack_all(100);
+    assert_eq!(stack.cc().pacing_rate(), Some(Rate::from_bytes_per_sec(480_000)));
+    let mut stack = measured();
+    let sent = stack.send(300, 1);
+    stack.lose(400, sent);
+    assert_eq!(stack.cc().pacing_rate(), Some(Rate::from_bytes_per_sec(1_500_000)));
+    // A quarter of the window is 30000, and the initial window is 120000.
+    assert_eq!(stack.cc().send_quantum(), 30_000);
+}
+
+#[test]
+fn filters_can_be_chosen() {
+    // 1.2 and then 2.4 MB/s: one stage 0.2 * 1.2 + 0.8 * 2.4 = 2.16; Linux (7 * 1.2 + 1.35) / 8 = 1.21875.
+    for (filter, estimate) in [
+        (BandwidthFilter::TwoStages, 1_968_000),
+        (BandwidthFilter::OneStage, 2_160_000),
+        (BandwidthFilter::Linux, 1_218_750),
+    ] {
+        let mut stack = westwood(Config { initial_window: Some(240_000), filter, ..Config::default() });
+        for (round, count) in [(0, 100), (1, 100), (2, 200)] {
+            stack.send(100 * round, count);
+            stack.ack_all(100 * round + 100);
+        }
+        assert_eq!(stack.cc().bandwidth(), Some(Rate::from_bytes_per_sec(estimate)), "{filter:?}");
+    }
+}
+
+#[test]
+fn one_packet_may_be_sent_beyond_the_window_after_a_loss() {
+    // RFC 9002 section 7.3.2.
+    let mut stack = westwood(Config::default());
+    stack.fill(0);
+    stack.lose(100, [0]);
+    assert_eq!(stack.path.poll_send(ms(100), MSS), SendDecision::Now);
+    let rescue = stack.send(100, 1);
+    assert_eq!(stack.path.poll_send(ms(100), MSS), SendDecision::Blocked(SendLimit::Cwnd));
+    stack.lose(200, rescue);
+    assert_eq!((stack.cwnd(), stack.events()), (6_000, 1));
+}
+
+#[test]
+fn datagram_size_and_path_change_as_rfc_9002_and_rfc_9000_have_it() {
+    let mut stack = westwood(Config::default());
+    for (size, change, window) in [
+        (1_450, MtuChange::Handshake, 14_500),
+        (9_000, MtuChange::Handshake, 18_000),
+        (1_450, MtuChange::Handshake, 14_500),
+        (1_200, MtuChange::BlackHole, 14_500),
+        (9_000, MtuChange::Discovered, 18_000),
+    ] {
+        stack.path.set_max_datagram_size(ms(10), size, change);
+        assert_eq!(stack.cwnd(), window, "{size}");
+    }
+    let mut stack = measured();
+    stack.path.path_changed(ms(350), PathChange::New);
+    assert_eq!((stack.cwnd(), stack.phase()), (120_000, "slow_start"));
+    assert_eq!((stack.cc().bandwidth(), stack.cc().min_rtt(), stack.cc().pacing_rate()), (None, None, None));
+}
+
+#[test]
+fn windows_saturate() {
+    let stack = westwood(Config { initial_window: Some(u64::MAX), ..Config::default() });
+    assert_eq!(stack.cwnd(), MAX_WINDOW);
+    let setup = Setup { initial_window: Some(1), ecn: EcnCodepoint::NotEct, ..Setup::default() };
+    let stack = westwood(setup.into());
+    assert_eq!((stack.cwnd(), stack.cc().wanted_ecn()), (2 * MSS, EcnCodepoint::NotEct));
+}
