@@ -381,5 +381,5 @@ fn a_reduction_in_a_frame_whose_last_part_was_not_seen_is_over_with_the_frame() 
 #[test]
 fn the_judgement_is_small() {
     // Controllers of at most 256 bytes hold one.
-    assert!(size_of::<Utilisation>() <= 40, "{}", size_of::<Utilisation>());
+    assert!(size_of::<Utilisation>() <= 48, "{}", size_of::<Utilisation>());
 }
