@@ -8,7 +8,8 @@ use crate::liveness;
 use arbitrary::Arbitrary;
 use cc_sim::Algorithm;
 use cc_sim::scenario::{
-    CrossTraffic, Direction, Flow, FlowAlgorithm, Jitter, LinkState, LinkTimeline, Pattern, QueueLimit, Scenario, Transfer,
+    CrossTraffic, Direction, Flow, FlowAlgorithm, Jitter, LinkState, LinkTimeline, Pattern, QueueLimit,
+    Scenario, Transfer,
 };
 
 /// Where a scenario is written to, if this variable is set: the way from an artifact to a file of its own.
@@ -129,13 +130,14 @@ impl Input {
         let disturbed_us: u64 = states.iter().filter_map(|state| state.duration_us).sum();
         states.push(calm);
 
-        let transfer = Transfer { bytes: ENDLESS, start_us: 0 };
+        let transfer = Transfer { bytes: ENDLESS, start_us: 0, access_us: 0 };
         let timeline = LinkTimeline { states, repeat: false };
         let flows = self.flows.iter().take(MAX_FLOWS).map(|flow| Flow {
             algorithm: FlowAlgorithm::Fixed(Self::algorithm(flow.algorithm)),
             transfer: Transfer {
                 bytes: (1 + u64::from(flow.rounds) % 32) * packets * MTU,
                 start_us: disturbed_us * u64::from(flow.start) / 256,
+                access_us: 0,
             },
             direction: if flow.reverse { Direction::Reverse } else { Direction::Forward },
         });

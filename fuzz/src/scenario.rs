@@ -1,7 +1,7 @@
 //! The `scenario` target: text for the simulator's parser.
 
 use cc_sim::Scenario;
-use cc_sim::scenario::{Jitter, LinkState, QueueLimit, RunEnd, Transfer, parse};
+use cc_sim::scenario::{CrossTraffic, Jitter, LinkState, Pattern, QueueLimit, RunEnd, Transfer, parse};
 use std::ops::RangeInclusive;
 
 // The ranges that the documentation of the file format gives, in microseconds, bits per second, bytes and millionths.
@@ -30,7 +30,8 @@ fn within(what: &str, value: u64, range: RangeInclusive<u64>) {
 }
 
 fn ranges(scenario: &Scenario) {
-    let Scenario { name, summary, link, transfer, resume, flows, end, endpoint, time_limit_us } = scenario;
+    let Scenario { name, summary, link, transfer, resume, flows, cross, end, endpoint, time_limit_us } =
+        scenario;
     assert!(
         (1..=64).contains(&name.len())
             && name.bytes().all(|c| c.is_ascii_alphanumeric() || b"_-".contains(&c))
@@ -40,10 +41,13 @@ fn ranges(scenario: &Scenario) {
     within("states", link.states.len() as u64, 1..=1_000);
     within("flows", flows.len() as u64, 0..=255);
     for transfer in flows.iter().map(|flow| &flow.transfer).chain([transfer]) {
-        let Transfer { bytes, start_us } = transfer;
+        let Transfer { bytes, start_us, access_us } = transfer;
+        within("access", *access_us, 0..=MINUTE);
         within("size", *bytes, 1..=100_000_000_000);
         within("start", *start_us, 0..=3_600_000_000.min(time_limit_us - 1));
     }
+    within("sources", cross.len() as u64, 0..=64);
+    cross.iter().for_each(source_ranges);
     if let RunEnd::At(us) = end {
         within("duration", *us, 1_000..=*time_limit_us);
     }
@@ -74,6 +78,27 @@ fn ranges(scenario: &Scenario) {
     within("initial_max_data", endpoint.initial_max_data, 65_527..=1_000_000_000_000_000);
     within("initial_max_stream_data", endpoint.initial_max_stream_data, 65_527..=1_000_000_000_000_000);
     within("max_growth_rtt", endpoint.max_growth_rtt_us, 100_000..=MINUTE);
+    if let Some(times) = endpoint.receive_timestamps {
+        within("exponent", times.exponent.into(), 0..=20);
+        within("max_per_ack", times.max_per_ack, 1..=16_383);
+        within("missing", times.missing_ppm.into(), 0..=1_000_000);
+    }
+    within("clock_offset", endpoint.receiver_clock.offset_us, 0..=365 * DAY);
+    assert!((-10_000..=10_000).contains(&endpoint.receiver_clock.drift_ppm));
+}
+
+fn source_ranges(source: &CrossTraffic) {
+    let CrossTraffic { direction: _, rate_bps, packet_bytes, start_us, stop_us, pattern } = *source;
+    within("cross.packet", packet_bytes, 20..=65_527);
+    within("cross.rate", rate_bps, 1_000..=packet_bytes * 8_000_000);
+    within("cross.start", start_us, 0..=DAY);
+    if let Some(stop_us) = stop_us {
+        within("cross.stop", stop_us, start_us..=DAY);
+    }
+    if let Pattern::OnOff { on_us, off_us, random: _ } = pattern {
+        within("cross.on", on_us, 1..=DAY);
+        within("cross.off", off_us, 1..=DAY);
+    }
 }
 
 fn state_ranges(state: &LinkState, ends: bool, initial_mtu: u64) {

@@ -21,7 +21,7 @@
 
 use crate::watch::watched;
 use cc_sim::scenario::{Jitter, LinkState, QueueLimit, RunEnd};
-use cc_sim::{Algorithm, Observer, RunOutcome, Sample, SampleKind, Scenario, simulate_with};
+use cc_sim::{Algorithm, MakeController, Observer, RunOutcome, Sample, SampleKind, Scenario, simulate_with};
 use cc_testkit::Record;
 use std::sync::Mutex;
 
@@ -40,17 +40,31 @@ const MAX_TIMEOUT_US: u64 = 2_000_000;
 ///
 /// One line.
 pub(crate) fn check(scenario: &Scenario, algorithm: Algorithm, seed: u64) -> Result<(), String> {
+    check_with(scenario, algorithm, &Algorithm::controller, seed)
+}
+
+/// The same with other controllers.
+///
+/// # Errors
+///
+/// One line.
+pub(crate) fn check_with(
+    scenario: &Scenario,
+    algorithm: Algorithm,
+    make: MakeController<'_>,
+    seed: u64,
+) -> Result<(), String> {
     let calm = Calm::of(scenario)?;
     let scenario = calm.scenario(scenario);
     let records: Mutex<Vec<Record>> = Mutex::default();
-    let make = |algorithm: Algorithm, endpoint: &_, seed| {
+    let make_watched = |algorithm: Algorithm, endpoint: &_, seed| {
         let record = Record::default();
         records.lock().expect("no thread has panicked").push(record.clone());
-        watched(algorithm, algorithm.controller(endpoint, seed), &record)
+        watched(algorithm, make(algorithm, endpoint, seed), &record)
     };
     let mut meter = Meter { calm, ..Meter::default() };
-    let outcome =
-        simulate_with(&scenario, algorithm, &make, seed, &mut meter).map_err(|error| error.to_string())?;
+    let outcome = simulate_with(&scenario, algorithm, &make_watched, seed, &mut meter)
+        .map_err(|error| error.to_string())?;
     for record in records.into_inner().expect("no thread has panicked") {
         if let Some(violation) = record.violation() {
             return Err(violation.to_string());
@@ -102,7 +116,7 @@ impl Calm {
             QueueLimit::Bytes(bytes) => time_of(bytes),
             QueueLimit::Unlimited => return Err("the queue of the last state has no limit".to_owned()),
         };
-        let rtt_us = 2 * end.latency_us + 2 * service_us;
+        let rtt_us = 2 * (end.latency_us + scenario.transfer.access_us + service_us);
         let ack_delay_us = (rtt_us / 4).max(endpoint.min_ack_delay_us).min(endpoint.max_ack_delay_us);
         let round_us = rtt_us + queue_us + ack_delay_us;
         let in_time = |us: u64| end.down_bps * us / 8_000_000;

@@ -98,10 +98,9 @@ impl Model {
             match packet.mark.take() {
                 Some(Mark::Acked) => packet.fate = Fate::Acked,
                 Some(Mark::Lost) => packet.fate = Fate::Lost,
-                // Late, or forgotten by the path: that is for good.
                 Some(Mark::Late) if told.late.contains(number) => packet.fate = Fate::Acked,
-                Some(Mark::Late) => packet.fate = Fate::Discarded,
-                None => {}
+                // One that the path has forgotten stays lost to it.
+                Some(Mark::Late) | None => {}
             }
         }
         self.largest_named = None;
