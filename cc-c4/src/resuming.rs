@@ -239,4 +239,15 @@ mod tests {
         // s = 963: beta = (256 + 963 * 256/1024)/2 = (256 + 240)/2 = 248; 10^6 * 248/1024 = 242 187.5
         assert_eq!((rig.c4.phase, rig.c4.nominal_rate), (phases::RECOVERY, 757_813));
     }
+
+    #[test]
+    fn a_mark_before_the_first_rate_sample_falls_back_to_the_initial_window_and_keeps_the_rate_until_an_ack()
+    {
+        let mut rig = resumed();
+        rig.ecn(1, 0);
+        assert_eq!((rig.c4.phase, rig.c4.nominal_rate), (Phase::Recovery { excess_ce: true }, 0));
+        assert_eq!((rig.c4.cwnd(), rig.c4.outputs.pacing), (15_360, 6_000_000));
+        rig.ack(1_200);
+        assert_eq!((rig.c4.cwnd(), rig.c4.pacing_rate()), (15_360, None));
+    }
 }

@@ -4,18 +4,14 @@
 mod subjects;
 
 use cc_core::Duration;
-use cc_testkit::{Candidate, Event, Family, Options, Script, Statement, Verdict, strategies};
+use cc_testkit::{Candidate, Family, Options, Script, Verdict, strategies};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
 /// Runs the script and everything that is compared between runs, on all subjects.
 fn holds(script: &Script) -> Result<(), TestCaseError> {
     for subject in subjects::all() {
-        if subject.name() == "c4" {
-            holds_for(&without_resume(script), subject.as_ref())?;
-        } else {
-            holds_for(script, subject.as_ref())?;
-        }
+        holds_for(script, subject.as_ref())?;
     }
     Ok(())
 }
@@ -27,14 +23,6 @@ fn holds_for(script: &Script, subject: &dyn Candidate) -> Result<(), TestCaseErr
     }
     subject.time_shift(script, Duration::from_secs(1_000)).map_err(named)?;
     subject.replay(script).map_err(named)
-}
-
-/// C4 does not compare a saved window with what it has, and a signal may lead it out of Resuming to a larger one.
-fn without_resume(script: &Script) -> Script {
-    let mut script = script.clone();
-    script.settings.resume = None;
-    script.body.retain(|line| !matches!(line.statement, Statement::Event(_, Event::Resume(_))));
-    script
 }
 
 /// The same 192 cases each time, unless the environment says otherwise: `PROPTEST_CASES`, `PROPTEST_RNG_SEED`.
