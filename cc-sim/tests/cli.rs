@@ -170,6 +170,38 @@ fn compare_has_ratios_to_the_first_algorithm() {
 }
 
 #[test]
+fn compare_holds_the_draft_s_scenarios_against_its_figures_and_the_reference_s() {
+    let args = ["compare", "vs_c4", "alone", "--cc", "c4,cubic", "--runs", "2", "--format"];
+    let json = json(&stdout_of(&[&args[..], &["json"]].concat()));
+    let c4 = &json["scenarios"][0]["algorithms"][0];
+    let figure = |name: &str| c4[name].as_f64().unwrap();
+    // 4.490594 s in the draft, 4.3638413 s in the reference.
+    assert!((figure("ratio_draft_mean") - figure("mean_us") / 4_490_594.0).abs() < 1e-4);
+    assert!((figure("ratio_reference_mean") - figure("mean_us") / 4_363_841.3).abs() < 1e-4);
+    let ratios: Vec<f64> = json["scenarios"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|scenario| scenario["algorithms"].as_array().unwrap())
+        .map(|column| column["ratio_reference_mean"].as_f64().unwrap())
+        .collect();
+    let within = |part: f64| ratios.iter().filter(|&&ratio| (ratio - 1.0).abs() <= part).count() as u64;
+    let counts = &json["counts"];
+    assert_eq!((counts["cells"].as_u64(), counts["c4_cells"].as_u64()), (Some(4), Some(2)));
+    assert_eq!(counts["within_5_percent"].as_u64(), Some(within(0.05)));
+    assert_eq!(counts["within_10_percent"].as_u64(), Some(within(0.10)));
+    let rows = csv_rows(&stdout_of(&[&args[..], &["csv"]].concat()));
+    let column = rows[0].iter().position(|name| name == "c4_ratio_draft_mean").unwrap();
+    assert_eq!(rows[1][column].parse::<f64>().ok(), c4["ratio_draft_mean"].as_f64());
+    let table = stdout_of(&args[..7]);
+    assert!(table.contains("of 4 cells") && table.contains("of 2 scenarios"), "{table}");
+    // Nothing to compare with: no ratios, no counts.
+    let path = scenario_file("compared.toml", SMALL);
+    let table = stdout_of(&["compare", &path, "--cc", "c4,cubic", "--runs", "1"]);
+    assert!(!table.contains("/draft |") && !table.contains("cells"), "{table}");
+}
+
+#[test]
 fn a_scenario_file_runs_without_the_draft_s_figures() {
     let path = scenario_file("small.toml", SMALL);
     let rows = json(&stdout_of(&["run", &path, "--runs", "2", "--format", "json"]));

@@ -1,8 +1,9 @@
-//! Two flows on one path: those of one algorithm share it.
+//! Two flows on one path: those of one algorithm share it, and the draft's competitions go as they did.
 
 use cc_sim::scenario::{Group, builtin};
 use cc_sim::share::ShareExperiment;
-use cc_sim::{Algorithm, Scenario, experiment};
+use cc_sim::{Algorithm, FlowOutcome, Scenario, experiment, simulate_flows};
+use std::fmt::Write as _;
 
 #[test]
 fn two_flows_of_one_algorithm_share_a_path_and_fill_it() {
@@ -23,4 +24,40 @@ fn two_flows_of_one_algorithm_share_a_path_and_fill_it() {
             assert!(run.utilisation >= 0.9, "{at}: {}", run.utilisation);
         }
     }
+}
+
+/// How the draft's competitions end with `main`: a line for each, in times of microseconds and in packets. A change of any of
+/// the algorithms shows here; the commit says why.
+fn check(main: Algorithm) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    let flow = |flow: &FlowOutcome| {
+        let counters = &flow.counters;
+        let end = flow.last_byte_us.map_or_else(|| "-".to_owned(), |us| us.to_string());
+        let (sent, lost, dropped) = (counters.packets_sent, counters.packets_lost, counters.dropped);
+        format!("{:<5} {end:>8} {sent:>6} {lost:>5} {dropped:>5}", flow.algorithm.name())
+    };
+    let mut table = "scenario     completion main, last byte, sent, lost, dropped | other\n".to_owned();
+    for name in Group::Compete.scenarios() {
+        let outcome = simulate_flows(&builtin(name).unwrap(), main, 1, &mut ()).unwrap();
+        let (first, second) = (flow(&outcome.flows[0]), flow(&outcome.flows[1]));
+        writeln!(table, "{name:<12} {:>10} {first} | {second}", outcome.main.completion_us).unwrap();
+    }
+    settings.bind(|| insta::assert_snapshot!(format!("compete_{}", main.name()), table));
+}
+
+#[test]
+fn c4_competes_as_it_did() {
+    check(Algorithm::C4);
+}
+
+#[test]
+fn cubic_competes_as_it_did() {
+    check(Algorithm::Cubic);
+}
+
+#[test]
+fn bbr_competes_as_it_did() {
+    check(Algorithm::Bbr);
 }

@@ -1,7 +1,9 @@
-//! Algorithms side by side: one line a scenario, ratios to the first algorithm.
+//! Algorithms side by side: one line a scenario, ratios to the first algorithm and to the figures of others.
 
 use super::table::{new_table, ratio, seconds};
 use super::{Format, RenderError, Row, Settings, finish_csv, json_text, rounded};
+use crate::Algorithm;
+use comfy_table::Table;
 use serde::Serialize;
 
 /// `rows` side by side: those of a scenario follow each other, with the same algorithms in the same order for each.
@@ -14,13 +16,14 @@ pub fn render_comparison(rows: &[Row], settings: Settings, format: Format) -> Re
     struct Comparison<'a> {
         #[serde(flatten)]
         settings: Settings,
+        counts: Counts,
         scenarios: Vec<Line<'a>>,
     }
     let lines = lines(rows);
     match format {
         Format::Table => Ok(text_table(&lines, settings)),
         Format::Csv => csv_lines(&lines, settings),
-        Format::Json => json_text(&Comparison { settings, scenarios: lines }),
+        Format::Json => json_text(&Comparison { settings, counts: Counts::of(&lines), scenarios: lines }),
     }
 }
 
@@ -41,6 +44,51 @@ struct Column {
     /// Over the first algorithm's.
     ratio_mean: f64,
     ratio_p90: f64,
+    /// Over the draft's figures of the same cell.
+    ratio_draft_mean: Option<f64>,
+    ratio_draft_p90: Option<f64>,
+    /// Over those of the reference simulator.
+    ratio_reference_mean: Option<f64>,
+    ratio_reference_p90: Option<f64>,
+}
+
+/// How the cells of a comparison stand to the figures of others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+struct Counts {
+    /// Cells for which there are figures.
+    cells: usize,
+    /// Of these, the cells whose mean is at most 5 % above or below that of the reference simulator.
+    within_5_percent: usize,
+    /// At most 10 %.
+    within_10_percent: usize,
+    /// Cells of C4 for which there are figures.
+    c4_cells: usize,
+    /// Of these, the cells whose mean is no longer than the draft's of C4.
+    c4_beats_draft: usize,
+    /// Of these, the cells whose mean is the shortest of its scenario.
+    c4_fastest: usize,
+}
+
+impl Counts {
+    fn of(lines: &[Line<'_>]) -> Self {
+        let mut counts = Self::default();
+        for (line, column) in lines.iter().flat_map(|line| line.algorithms.iter().map(move |c| (line, c))) {
+            let (Some(draft), Some(reference)) = (column.ratio_draft_mean, column.ratio_reference_mean)
+            else {
+                continue;
+            };
+            counts.cells += 1;
+            counts.within_5_percent += usize::from((reference - 1.0).abs() <= 0.05);
+            counts.within_10_percent += usize::from((reference - 1.0).abs() <= 0.10);
+            if column.algorithm == Algorithm::C4.name() {
+                counts.c4_cells += 1;
+                counts.c4_beats_draft += usize::from(draft <= 1.0);
+                let is_fastest = line.algorithms.iter().all(|other| other.mean_us >= column.mean_us);
+                counts.c4_fastest += usize::from(is_fastest);
+            }
+        }
+        counts
+    }
 }
 
 fn lines(rows: &[Row]) -> Vec<Line<'_>> {
@@ -56,6 +104,10 @@ fn lines(rows: &[Row]) -> Vec<Line<'_>> {
                     // No run completes at time 0: the handshake alone takes microseconds.
                     ratio_mean: rounded(row.mean_us / first.mean_us, 10_000.0),
                     ratio_p90: rounded(row.p90_us / first.p90_us, 10_000.0),
+                    ratio_draft_mean: row.ratio_draft_mean,
+                    ratio_draft_p90: row.ratio_draft_p90,
+                    ratio_reference_mean: row.ratio_reference_mean,
+                    ratio_reference_p90: row.ratio_reference_p90,
                 })
                 .collect();
             Some(Line { scenario: &first.scenario, limit_us: first.limit_us, algorithms })
@@ -63,14 +115,56 @@ fn lines(rows: &[Row]) -> Vec<Line<'_>> {
         .collect()
 }
 
+/// A line for each scenario and algorithm would not be side by side, and all figures in one line too wide: a table of means
+/// and one of 90th percentiles.
 fn text_table(lines: &[Line<'_>], settings: Settings) -> String {
+    let means = one_table(lines, "mean", |column| {
+        (column.mean_us, column.ratio_mean, column.ratio_draft_mean, column.ratio_reference_mean)
+    });
+    let p90s = one_table(lines, "p90", |column| {
+        (column.p90_us, column.ratio_p90, column.ratio_draft_p90, column.ratio_reference_p90)
+    });
+    let first = lines.first().and_then(|line| line.algorithms.first()).map_or("", |column| column.algorithm);
+    let Settings { runs, seed } = settings;
+    let mut text = format!(
+        "{means}\n{p90s}\n\
+         Completion times in seconds of virtual time, means and 90th percentiles; {runs} runs a cell, seed {seed}.\n\
+         /{first}: over those of {first}; /draft: over the draft's; /ref: over those of the simulator behind the draft, at its \
+         newest version.\nlimit: a sender that knew the path.\n"
+    );
+    let counts = Counts::of(lines);
+    if counts.cells > 0 {
+        let Counts { cells, within_5_percent, within_10_percent, c4_cells, c4_beats_draft, c4_fastest } =
+            counts;
+        text += &format!(
+            "Means within 5 % of the reference simulator's: {within_5_percent} of {cells} cells; within 10 %: \
+             {within_10_percent}.\n"
+        );
+        if c4_cells > 0 {
+            text += &format!(
+                "C4 is no slower than in the draft in {c4_beats_draft} of {c4_cells} scenarios, and the fastest in {c4_fastest}.\n"
+            );
+        }
+    }
+    text
+}
+
+/// The figure of each algorithm, and its ratios to the first algorithm, to the draft and to the reference.
+fn one_table(
+    lines: &[Line<'_>],
+    name: &str,
+    figures: impl Fn(&Column) -> (f64, f64, Option<f64>, Option<f64>),
+) -> Table {
+    let published = lines.iter().flat_map(|line| &line.algorithms).any(|c| c.ratio_draft_mean.is_some());
     let mut header = Vec::new();
-    if let Some(line) = lines.first() {
-        for (i, column) in line.algorithms.iter().enumerate() {
-            header.extend([format!("{} mean", column.algorithm), format!("{} p90", column.algorithm)]);
-            if i > 0 {
-                header.extend(["/mean".to_owned(), "/p90".to_owned()]);
-            }
+    let columns = lines.first().map_or(&[][..], |line| &line.algorithms);
+    for (i, column) in columns.iter().enumerate() {
+        header.push(format!("{} {name}", column.algorithm));
+        if i > 0 {
+            header.push(format!("/{}", columns.first().map_or("", |first| first.algorithm)));
+        }
+        if published {
+            header.extend(["/draft".to_owned(), "/ref".to_owned()]);
         }
     }
     header.push("limit".to_owned());
@@ -78,22 +172,32 @@ fn text_table(lines: &[Line<'_>], settings: Settings) -> String {
     for line in lines {
         let mut cells = vec![line.scenario.to_owned()];
         for (i, column) in line.algorithms.iter().enumerate() {
-            cells.extend([seconds(Some(column.mean_us)), seconds(Some(column.p90_us))]);
+            let (us, to_first, to_draft, to_reference) = figures(column);
+            cells.push(seconds(Some(us)));
             if i > 0 {
-                cells.extend([ratio(Some(column.ratio_mean)), ratio(Some(column.ratio_p90))]);
+                cells.push(ratio(Some(to_first)));
+            }
+            if published {
+                cells.extend([ratio(to_draft), ratio(to_reference)]);
             }
         }
         cells.push(seconds(line.limit_us.map(|us| us as f64)));
         table.add_row(cells);
     }
-    let first = lines.first().and_then(|line| line.algorithms.first()).map_or("", |column| column.algorithm);
-    let Settings { runs, seed } = settings;
-    format!(
-        "{table}\n\
-         Completion times in seconds of virtual time; {runs} runs a cell, seed {seed}. /mean, /p90: over those of \
-         {first}.\nlimit: a sender that knew the path.\n"
-    )
+    table
 }
+
+/// Figures of an algorithm in CSV.
+const CSV_FIGURES: [&str; 8] = [
+    "mean_us",
+    "p90_us",
+    "ratio_mean",
+    "ratio_p90",
+    "ratio_draft_mean",
+    "ratio_draft_p90",
+    "ratio_reference_mean",
+    "ratio_reference_p90",
+];
 
 /// A column for each figure of each algorithm, `c4_mean_us` and so on.
 fn csv_lines(lines: &[Line<'_>], settings: Settings) -> Result<String, RenderError> {
@@ -102,7 +206,7 @@ fn csv_lines(lines: &[Line<'_>], settings: Settings) -> Result<String, RenderErr
         let mut header = ["scenario", "runs", "seed", "limit_us"].map(str::to_owned).to_vec();
         for column in &line.algorithms {
             let name = column.algorithm;
-            header.extend(["mean_us", "p90_us", "ratio_mean", "ratio_p90"].map(|f| format!("{name}_{f}")));
+            header.extend(CSV_FIGURES.map(|figure| format!("{name}_{figure}")));
         }
         writer.write_record(&header)?;
     }
@@ -111,8 +215,16 @@ fn csv_lines(lines: &[Line<'_>], settings: Settings) -> Result<String, RenderErr
         let mut record =
             vec![line.scenario.to_owned(), settings.runs.to_string(), settings.seed.to_string(), limit_us];
         for column in &line.algorithms {
-            let figures = [column.mean_us, column.p90_us, column.ratio_mean, column.ratio_p90];
-            record.extend(figures.map(|figure| figure.to_string()));
+            let Column { mean_us, p90_us, ratio_mean, ratio_p90, .. } = *column;
+            let ours = [mean_us, p90_us, ratio_mean, ratio_p90].map(Some);
+            let others = [
+                column.ratio_draft_mean,
+                column.ratio_draft_p90,
+                column.ratio_reference_mean,
+                column.ratio_reference_p90,
+            ];
+            let figures = ours.into_iter().chain(others);
+            record.extend(figures.map(|figure| figure.map_or_else(String::new, |figure| figure.to_string())));
         }
         writer.write_record(&record)?;
     }

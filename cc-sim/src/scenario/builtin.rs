@@ -7,19 +7,23 @@ use super::{Scenario, ScenarioError, parse};
 pub enum Group {
     /// "Reaction to network events" of draft-huitema-ccwg-c4-test; each file says where its runs differ from the text.
     NetworkEvents,
+    /// The competitions with C4, CUBIC and BBR of the same draft, those over Wi-Fi left out; the other flow's algorithm is
+    /// part of the scenario. The files say where the runs differ from the text.
+    Compete,
     /// Two flows on one path.
     Share,
 }
 
 impl Group {
     /// All of them.
-    pub const ALL: &'static [Self] = &[Self::NetworkEvents, Self::Share];
+    pub const ALL: &'static [Self] = &[Self::NetworkEvents, Self::Compete, Self::Share];
 
     /// The name used on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::NetworkEvents => "network_events",
+            Self::Compete => "compete",
             Self::Share => "share",
         }
     }
@@ -38,6 +42,7 @@ impl Group {
     fn files(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::NetworkEvents => NETWORK_EVENTS,
+            Self::Compete => COMPETE,
             Self::Share => SHARE,
         }
     }
@@ -74,6 +79,21 @@ macro_rules! files {
 /// In the order of the draft's table.
 const NETWORK_EVENTS: &[(&str, &str)] =
     files!["alone", "alone_200", "low_and_up", "drop_and_back", "blackhole", "short_long", "satellite"];
+
+/// In the order of the draft's table.
+const COMPETE: &[(&str, &str)] = files![
+    "vs_bbr",
+    "vs_c4",
+    "vs_cubic",
+    "after_c4",
+    "before_c4",
+    "vs_c4_lg",
+    "vs_c4_lg2",
+    "vs_bbr_lg",
+    "vs_bbr_lg2",
+    "vs_cubic_lg",
+    "vs_cubic_lg2",
+];
 
 const SHARE: &[(&str, &str)] = files!["share_1bdp", "share_4bdp"];
 
