@@ -277,6 +277,22 @@ mod tests {
     }
 
     #[test]
+    fn limited_samples_of_refill_lower_no_estimate() {
+        // Step 3 of "Handling Application-Limited Sending During PROBE_REFILL", with a filter that has lost all it saw.
+        let mut bbr = cruising(10_000_000, 40);
+        bbr.start_probe_bw_refill(&path());
+        bbr.max_bw.advance();
+        bbr.max_bw.advance();
+        for round_start in [false, true] {
+            let limited = Sample { is_app_limited: true, round_start, ..sample(2_500_000) };
+            bbr.update_max_bw(&path(), &mut limited.clone());
+            update(&mut bbr, &path(), &limited);
+            assert_eq!(bbr.max_bw(), rate(10_000_000));
+        }
+        assert!(matches!(bbr.state, State::ProbeBwUp { .. }));
+    }
+
+    #[test]
     fn refill_up_and_down_begin_a_round_each() {
         let start: [fn(&mut Bbr, &PathState); 3] = [
             |bbr, path| bbr.start_probe_bw_refill(path),

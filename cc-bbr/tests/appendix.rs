@@ -24,12 +24,26 @@ fn probing() -> Net {
 
 /// A flow whose `inflight_longterm` was set by the losses of a shallow buffer, in its next ProbeBW_UP.
 fn probing_with_longterm() -> Net {
-    let mut net = cruising();
+    limited_by_longterm(cruising())
+}
+
+fn limited_by_longterm(mut net: Net) -> Net {
     // A quarter of a BDP: too little for the queue of a probe.
     net.link.buffer = net.bdp() / 4;
     net.expect(ms(10_000), "inflight_longterm", |net| net.bbr().inflight_longterm().is_some());
     net.reach(ms(10_000), "probe_bw_down");
     net.reach(ms(10_000), "probe_bw_up");
+    net
+}
+
+/// The same, once a deeper buffer has let probes raise the bound above what UP needs: it is finite and does not limit.
+fn probing_below_longterm() -> Net {
+    let mut net = probing_with_longterm();
+    net.link.buffer = 4 * net.bdp();
+    net.run(ms(6_000));
+    net.reach(ms(10_000), "probe_bw_up");
+    net.run(ms(20));
+    assert_eq!(net.phase(), "probe_bw_up");
     net
 }
 
@@ -82,7 +96,10 @@ fn exiting_drain_based_on_inflight() {
         // Looked at after each ACK, of which the one that ends the state is the first that finds little in flight.
         let target = net.bbr().inflight_for(100);
         net.step();
-        if net.phase() != "drain" {
+        if net.phase() == "drain" {
+            // Not too late: an ACK that left so little would have ended it.
+            assert!(net.path.bytes_in_flight() > target);
+        } else {
             assert!(
                 net.path.bytes_in_flight() <= target + DATAGRAM,
                 "{} of {target}",
@@ -114,21 +131,27 @@ fn exiting_drain_based_on_time() {
 
 #[test]
 fn exiting_probe_up_on_bandwidth_plateau() {
-    let mut net = probing();
-    assert_eq!(net.bbr().inflight_longterm(), None);
-    assert_eq!(net.bbr().full_bw_count(), 0);
-    let mut counts = vec![];
-    while net.phase() == "probe_bw_up" {
-        net.step();
-        let count = net.bbr().full_bw_count();
-        if counts.last() != Some(&count) {
-            counts.push(count);
+    // On the path as it is, the pacing rate fills the pipe in three rounds and the window is not full by then. On one of twice
+    // the RTT it is: 2.25 BDP of before and two datagrams are 114 900 B, the new BDP and what the probe adds more.
+    for (rtt, is_cwnd_limited) in [(RTT, false), (RTT.times(2), true)] {
+        let mut net = probing();
+        net.link.rtt = rtt;
+        assert_eq!(net.bbr().inflight_longterm(), None);
+        assert_eq!(net.bbr().full_bw_count(), 0);
+        let mut counts = vec![];
+        while net.phase() == "probe_bw_up" {
+            net.step();
+            let count = net.bbr().full_bw_count();
+            if counts.last() != Some(&count) {
+                counts.push(count);
+            }
+            assert!(count == 0 || net.bbr().is_cwnd_limited() == is_cwnd_limited, "round {count}");
         }
+        assert_eq!(net.counts.lost, 0);
+        assert_eq!(counts, [0, 1, 2, 3]);
+        assert!(net.bbr().full_bw_now());
+        assert_eq!(net.phase(), "probe_bw_down");
     }
-    assert_eq!(net.counts.lost, 0);
-    assert_eq!(counts, [0, 1, 2, 3]);
-    assert!(net.bbr().full_bw_now());
-    assert_eq!(net.phase(), "probe_bw_down");
 }
 
 #[test]
@@ -179,7 +202,11 @@ fn exiting_probe_down_on_inflight() {
             let with_headroom = net.bbr().headroom_inflight().expect("the bound is set");
             target = with_headroom.min(net.bbr().inflight_for(100));
             before = net.path.bytes_in_flight();
+            let acked = net.counts.acked;
             net.step();
+            // Not too late: an ACK that left so little would have ended it.
+            let goes_on = net.phase() == "probe_bw_down" && net.counts.acked > acked;
+            assert!(!goes_on || net.path.bytes_in_flight() > target);
         }
         if net.phase() == "probe_bw_cruise" {
             // The ACK that ended it took a packet from a flight that was larger than both, or became so by the ACK before.
@@ -192,21 +219,42 @@ fn exiting_probe_down_on_inflight() {
 
 #[test]
 fn exiting_probe_down_after_max_time() {
+    // 0.9 of the bandwidth, less the margin of 1 %, is sent, and 0.9 of it is delivered: the queue falls by 1 % of a BDP per
+    // RTT. Without `inflight_longterm` the queue of the probe is deep enough for that.
     let mut net = probing();
     net.reach(ms(2_000), "probe_bw_down");
+    stay_above_target_for_the_whole_wait(net, 90);
+
+    // With it, the flight begins at the bound, a quarter of a BDP above the target, and would come down to it: 12 % less than before
+    // keep it there. 100 ms, so that 63 rounds of Reno take longer than the wait of up to 3 s.
+    let mut net = Net::new(TEN_MBIT, ms(100), 4);
+    net.reach(ms(5_000), "probe_bw_cruise");
+    let mut net = limited_by_longterm(net);
+    net.reach(ms(10_000), "probe_bw_cruise");
+    // The path grows a little shorter, so that no ProbeRTT falls due in what follows.
+    while net.phase() == "probe_bw_cruise" {
+        net.link.rtt = net.link.rtt.minus(Duration::from_micros(100));
+        net.run(ms(100));
+    }
+    // Not the DOWN of a precautionary probe, which ends at once, but that of one that lost too much.
+    net.expect(ms(10_000), "losses", |net| net.phase() == "probe_bw_down" && net.bbr().in_recovery());
+    assert!(net.bbr().headroom_inflight().is_some());
+    net.link.buffer = 4 * net.bdp();
+    stay_above_target_for_the_whole_wait(net, 88);
+}
+
+fn stay_above_target_for_the_whole_wait(mut net: Net, percent: u64) {
     let State::ProbeBwDown(wait) = net.state() else { panic!("{:?}", net.state()) };
-    // 0.9 of the bandwidth, less the margin of 1 %, is sent, and 0.9 of it is delivered: the queue falls by 1 % of a BDP per
-    // RTT.
-    net.link.rate = TEN_MBIT * 9 / 10;
+    net.link.rate = TEN_MBIT * percent / 100;
     while net.phase() == "probe_bw_down" {
-        let target = net.bbr().inflight_for(100);
+        let target = net.bbr().headroom_inflight().unwrap_or(u64::MAX).min(net.bbr().inflight_for(100));
         net.step();
         if net.phase() == "probe_bw_down" {
             assert!(net.path.bytes_in_flight() + DATAGRAM > target);
         }
     }
     assert_eq!(net.phase(), "probe_bw_refill", "not by way of CRUISE");
-    assert!(net.now > wait.since().after(wait.wait()));
+    assert!(net.now > wait.since().after(wait.wait()), "{:?} {wait:?}", net.now);
     assert!(net.now <= wait.since().after(wait.wait()).after(ms(20)));
 }
 
@@ -267,6 +315,23 @@ fn achieving_expected_startup_bandwidth_on_a_link_with_aggregation() {
     // The rate is found, and not overestimated by a slot of the four or so of a round.
     let found = net.bbr().max_bw().as_bytes_per_sec();
     assert!((TEN_MBIT * 98 / 100..=TEN_MBIT * 125 / 100).contains(&found), "{found}");
+
+    // On ten times the bandwidth: what is sent doubles from round to round, to within the two packets or so that a slot cuts
+    // off, until nine tenths of the bandwidth are found.
+    let mut net = Net::new(10 * TEN_MBIT, RTT, 4);
+    net.link.ack_slot = Some(ms(20));
+    let (mut sent, mut rounds) = (vec![], net.bbr().round_count());
+    while net.bbr().max_bw().as_bytes_per_sec() < 9 * TEN_MBIT {
+        net.step();
+        assert_eq!(net.phase(), "startup");
+        if net.bbr().round_count() != rounds {
+            rounds = net.bbr().round_count();
+            sent.push(core::mem::take(&mut net.counts.sent));
+        }
+    }
+    // From the initial window to 500 kB of BDP are 5.4 doublings.
+    assert!(sent.len() <= 8, "{sent:?}");
+    assert!(sent.windows(2).skip(1).all(|pair| pair[1] >= pair[0] * 175 / 100), "{sent:?}");
 }
 
 #[test]
@@ -299,17 +364,24 @@ fn correctly_managing_sub_packet_bdps() {
     net.link.ack_every = 2;
     net.counts = common::Counts::default();
     let from = net.now;
-    let mut least = u64::MAX;
+    let (mut least, mut cruised) = (u64::MAX, 0);
     while net.now < from.after(ms(30_000)) {
         net.step();
         if net.bbr().state().is_probe_bw() {
             least = least.min(net.cwnd());
         }
+        if net.phase() == "probe_bw_cruise" {
+            // The bandwidth less the margin of 1 %.
+            let pacing = net.bbr().pacing_rate().expect("it paces");
+            assert!(is_close(pacing, 7_920, 3), "{pacing:?}");
+            cruised += 1;
+        }
     }
+    assert!(cruised > 0);
     assert_eq!(least, 4 * DATAGRAM);
     // 30 s at 8000 B/s, within 5 %.
     assert!(net.counts.acked.abs_diff(240_000) <= 12_000, "{}", net.counts.acked);
-    assert!(is_close(net.bbr().max_bw(), 8_000, 10), "{:?}", net.bbr().max_bw());
+    assert!(is_close(net.bbr().max_bw(), 8_000, 2), "{:?}", net.bbr().max_bw());
 }
 
 #[test]
@@ -393,34 +465,51 @@ fn handling_token_bucket_policers() {
 
 #[test]
 fn handling_spurious_fast_recovery() {
+    // What is saved is infinite in the first case and finite in the second.
     let mut net = probing();
-    let (longterm, cwnd) = (net.bbr().inflight_longterm(), net.cwnd());
     net.run(ms(20));
+    recover_from_held_packets(net);
+    let net = probing_below_longterm();
+    assert!(net.bbr().inflight_longterm().is_some());
+    recover_from_held_packets(net);
+}
+
+fn recover_from_held_packets(mut net: Net) {
     assert_eq!(net.phase(), "probe_bw_up");
+    let (longterm, cwnd) = (net.bbr().inflight_longterm(), net.cwnd());
+    let dropped = net.counts.dropped;
+    net.counts.lost = 0;
     // Four packets arrive 30 ms late; three later ones are acked meanwhile, more than 2 % of the flight is declared lost.
     net.link.hold = (4, ms(30));
     net.leave(ms(200));
     assert_eq!(net.phase(), "probe_bw_down");
-    assert!(net.bbr().in_recovery() && net.bbr().inflight_longterm().is_some());
-    let lost = net.counts.lost;
-    assert!(lost > 0 && net.counts.dropped == 0);
+    assert!(net.bbr().in_recovery() && net.bbr().inflight_longterm() != longterm);
+    assert!(net.counts.lost > 0 && net.counts.dropped == dropped);
     // The last of them is acked: bounds and window are back, and the probe begins again with a refill.
     net.leave(ms(100));
     assert_eq!(net.phase(), "probe_bw_refill");
     assert!(!net.bbr().in_recovery());
     assert_eq!(net.bbr().inflight_longterm(), longterm);
     assert_eq!((net.bbr().bw_shortterm(), net.bbr().inflight_shortterm()), (None, None));
-    assert!(net.cwnd() >= cwnd - 8 * DATAGRAM, "{} of {cwnd}", net.cwnd());
+    // As far as REFILL allows, whose gain is 2.
+    assert!(net.cwnd() >= cwnd.min(2 * net.bdp()), "{} of {cwnd}", net.cwnd());
     net.reach(ms(200), "probe_bw_up");
 }
 
 #[test]
 fn handling_spurious_rto_recovery() {
-    // QUIC has no RTO. What comes closest: losses by timer, and persistent congestion.
+    // What is saved is infinite in the first case and finite in the second.
     let mut net = probing();
-    let (longterm, cwnd) = (net.bbr().inflight_longterm(), net.cwnd());
-    // Two packets are held up, the one behind them is not, and nothing else is sent: too little for the packet threshold.
     net.run(ms(20));
+    recover_from_timers(net);
+    recover_from_timers(probing_below_longterm());
+}
+
+fn recover_from_timers(mut net: Net) {
+    // QUIC has no RTO. What comes closest: losses by timer, and persistent congestion.
+    let (longterm, cwnd) = (net.bbr().inflight_longterm(), net.cwnd());
+    net.counts = common::Counts::default();
+    // Two packets are held up, the one behind them is not, and nothing else is sent: too little for the packet threshold.
     net.link.hold = (2, ms(65));
     net.set_app(App::Packets(3));
     net.expect(ms(400), "losses", |net| net.counts.lost == 2 * DATAGRAM);
@@ -434,7 +523,8 @@ fn handling_spurious_rto_recovery() {
     assert_eq!(net.phase(), "probe_bw_refill");
     assert_eq!(net.bbr().inflight_longterm(), longterm);
     assert_eq!((net.bbr().bw_shortterm(), net.bbr().inflight_shortterm()), (None, None));
-    assert!(net.cwnd() >= cwnd - 8 * DATAGRAM, "{} of {cwnd}", net.cwnd());
+    // As far as REFILL allows, whose gain is 2.
+    assert!(net.cwnd() >= cwnd.min(2 * net.bdp()), "{} of {cwnd}", net.cwnd());
     net.set_app(App::Greedy);
     net.reach(ms(4_000), "probe_bw_up");
 
@@ -474,13 +564,9 @@ fn entering_and_exiting_probe_rtt_during_startup() {
 
 #[test]
 fn handling_loss_during_probe_up_after_inflight_longterm_is_set() {
-    let mut net = probing_with_longterm();
     // Probes are precautionary after one that lost too much: the next one that is not stopped at the bound.
-    net.link.buffer = 4 * net.bdp();
-    net.run(ms(6_000));
-    net.reach(ms(10_000), "probe_bw_up");
-    net.run(ms(30));
-    assert_eq!(net.phase(), "probe_bw_up");
+    let mut net = probing_below_longterm();
+    net.run(ms(10));
     let before = net.bbr().inflight_longterm().expect("it was set");
     assert!(!net.bbr().full_bw_now());
     net.link.drop_one_of = 8;
@@ -488,9 +574,11 @@ fn handling_loss_during_probe_up_after_inflight_longterm_is_set() {
     assert_eq!(net.phase(), "probe_bw_down");
     assert!(!net.bbr().full_bw_now());
     let after = net.bbr().inflight_longterm().unwrap();
-    // Not below Beta times the flight that is wanted, nor above what was in flight.
-    let least = net.bbr().inflight_for(100) * 7 / 10;
-    assert!(after >= least && after < before, "{before} to {after}, at least {least}");
+    // Of 53 packets the second was lost: 62 400 B before it, of which 1/50, and a part of the packet of which 1/50, are the 1200 B
+    // that were lost before: 62 400 + (62 400 - 50 * 1200) / 49. That is more than Beta of what is wanted, as always in UP, where
+    // more than the BDP is in flight; the unit tests have the case in which Beta holds.
+    assert_eq!(after, 62_448);
+    assert!(after < before && after >= net.bbr().inflight_for(100) * 7 / 10, "{before} to {after}");
 }
 
 #[test]
@@ -498,14 +586,27 @@ fn handling_application_limited_sending_during_probe_refill() {
     let mut net = cruising();
     net.reach(ms(4_000), "probe_bw_refill");
     let max_bw = net.bbr().max_bw();
+    // A pause of more than a round trip: all is acked, and the round has no end before something is sent again.
+    net.set_app(App::Silent);
+    net.run(ms(100));
+    assert_eq!((net.path.bytes_in_flight(), net.phase()), (0, "probe_bw_refill"));
     net.set_app(App::Paced(TEN_MBIT / 4));
-    net.expect(ms(200), "a limited sample", |net| {
-        net.report.rate_sample.is_some_and(|sample| sample.app_limited)
-    });
-    net.reach(ms(500), "probe_bw_up");
-    net.run(ms(500));
-    assert_eq!(net.bbr().max_bw(), max_bw);
-    assert_eq!(net.phase(), "probe_bw_up");
+    // Its first ACK ends the round. All samples from here on are limited, and lower than the maximum. (That they are not
+    // taken shows once the filter has lost what was seen before, which it never does while limited: see the unit tests.)
+    let end = net.now.after(ms(500));
+    let mut limited = 0;
+    while net.now < end {
+        net.step();
+        let sample = net.report.rate_sample.expect("there was an ACK");
+        if sample.sent_at.since(end.before(ms(500))).is_zero() {
+            continue;
+        }
+        limited += 1;
+        let rate = Rate::from_delivery(sample.delivered_since_sent(), sample.interval());
+        assert!(sample.app_limited && rate < Some(max_bw), "{sample:?}");
+        assert_eq!((net.phase(), net.bbr().max_bw()), ("probe_bw_up", max_bw));
+    }
+    assert!(limited > 50, "{limited}");
     // And goes on as usual with data to send.
     net.set_app(App::Greedy);
     net.reach(ms(1_000), "probe_bw_down");

@@ -228,3 +228,52 @@ fn an_idle_restart_is_over_with_the_next_ack() {
     assert!(!bbr.idle_restart());
     assert_eq!(bbr.round_count(), 1);
 }
+
+/// In CRUISE with 1 MB/s that no filter holds any more, so that the next sample that counts takes its place.
+fn forgetful() -> Bbr {
+    let mut bbr = super::cruising(1_000_000, 40);
+    bbr.max_bw.advance();
+    bbr.max_bw.advance();
+    bbr
+}
+
+/// An ACK of one packet so many ms after 1 s, with so much delivered since then.
+fn ack_at(bbr: &mut Bbr, at: u64, number: u64, delivered: u64, app_limited: bool) {
+    let state = PathState {
+        now: path().now.after(ms(at)),
+        next_number: 200,
+        prior_bytes_in_flight: 12_000,
+        bytes_in_flight: 10_800,
+        delivered: path().delivered + delivered,
+        app_limited,
+        ..path()
+    };
+    let sent_at = state.now.before(RTT);
+    let packet = AckedPacket { number: Some(number), sent_at, bytes: DATAGRAM, ..AckedPacket::default() };
+    ack(bbr, &state, &[packet]);
+}
+
+#[test]
+fn a_round_that_was_limited_at_any_ack_lowers_no_estimate() {
+    for (limited, found) in [(true, 1_000_000), (false, 500_000)] {
+        let mut bbr = forgetful();
+        ack_at(&mut bbr, 20, 99, 10_000, limited);
+        // 20 000 B in 40 ms
+        ack_at(&mut bbr, 40, 100, 20_000, false);
+        assert_eq!(bbr.max_bw().as_bytes_per_sec(), found);
+    }
+}
+
+#[test]
+fn idle_time_is_no_time_of_delivery() {
+    let mut bbr = forgetful();
+    let idle = PathState { now: path().now.after(ms(1_000)), app_limited: true, ..path() };
+    bbr.on_idle_restart(&idle, ms(1_000));
+    assert!(bbr.idle_restart());
+    // An ACK inside of the round clears it too.
+    ack_at(&mut bbr, 1_020, 99, 10_000, false);
+    assert!(!bbr.idle_restart());
+    // 48 000 B in 40 ms: more than what is known, which limited samples may show. In 1040 ms it would be 46 kB/s.
+    ack_at(&mut bbr, 1_040, 100, 48_000, true);
+    assert_eq!(bbr.max_bw().as_bytes_per_sec(), 1_200_000);
+}
