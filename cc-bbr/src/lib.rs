@@ -30,8 +30,8 @@
 //!   round trip; rounds go on, ProbeRTT ends, and losses lower the window alone.
 //! * **Delivery state of lost packets** ([`LostPacket::snapshot`](cc_core::LostPacket)). In its place stand the losses of
 //!   the present round trip and the flight before the event. A sum of losses is one burst, of which the prefix that was safe is
-//!   computed like that of any packet. The loss rate may come out lower than it is, for a loss told early in a round;
-//!   losses told later in the round add up. `inflight_longterm` is never set below Beta of the target.
+//!   computed like that of any packet. The loss rate may come out lower than it is, for a loss told early in a round
+//!   (losses told later in the round add up), and higher where the flight has shrunk since the packet was sent. `inflight_longterm` is never set below Beta of the target.
 //! * **Runs of losses** ([`LostPacket::starts_run`](cc_core::LostPacket)). Each loss event counts as one range.
 //! * **Numbers.** Send times take their place; equal times count as sent before.
 //! * **Spurious losses one by one.** [`SpuriousLoss::All`](cc_core::SpuriousLoss) is an undo of the whole episode.
@@ -52,15 +52,15 @@
 //!   once per recovery period, as the prose says.
 //! * **`HandleRestartFromIdle()`** moves the start of the interval of `extra_acked` but keeps what was acked in it, all of which
 //!   would then be an excess. Here both start again. Its prose has "exactly `BBR.bw`", its pseudocode the pacing margin of 1 %:
-//!   the margin applies.
+//!   the margin applies. Where it ends ProbeRTT, the bounds of the state that is entered hold at once.
 //! * **Application-limited at a restart**: the draft looks when data is written. A stack may not have said so; a flight
 //!   that was empty for longer than two send quanta take was not held back by window or pacer, and counts as idle.
 //! * **"`C.inflight` reaches `inflight_longterm`"** (sections 5.3.3.6 and 5.3.3.7): after an ACK the flight is below a window that is
 //!   bounded by it, and a window need not be a whole number of datagrams. Here the largest flight since the last ACK counts, and
 //!   it has come to the bound if one more datagram would exceed it. All other conditions take the flight after the ACK.
 //! * **Units of `IsRenoCoexistenceProbeTime()`** (section 5.3.3.8, issue 27): rounds are compared with a volume. Here with the
-//!   volume in datagrams, and at least the four of `MinPipeCwnd`: with a BDP below a packet the flow would else probe all
-//!   the time.
+//!   volume in whole datagrams, rounded down, and at least the four of `MinPipeCwnd`: with a BDP below a packet the flow would else
+//!   probe all the time.
 //! * **Drain** has volume caps in the table of section 5.6.1 and none in `BoundCwndForModel()`: the table holds. Gains are taken from the
 //!   table, since the pseudocode that enters the states of ProbeBW sets none.
 //! * **`Inflight()`** is called with and without a bandwidth: `IsTimeToCruise()` uses `max_bw` as it says, all others `bw`.
@@ -71,7 +71,8 @@
 //! * **A round that ends with an ACK without a reliable rate sample** is none for the full pipe estimator.
 //! * **The first pacing rate** is computed anew with the first RTT sample, since it could else only rise (section 5.6.2).
 //! * **Filters.** `max_bw` is the maximum of this and the last cycle, recomputed with samples as the pseudocode says; that of
-//!   `extra_acked` covers the present round and the nine before, by the algorithm that section 5.5.5 names.
+//!   `extra_acked` covers the present round and the nine before, in Startup the present one only (section 5.5.9), by the algorithm
+//!   that section 5.5.5 names.
 //! * **`C.is_cwnd_limited`**: the newest moment at which no further datagram fit counts until a packet is acked that was sent after the
 //!   next ACK.
 //! * **Limited probes** (sixth case of the appendix): the bound is "updated appropriately" after losses of limited packets.
@@ -86,8 +87,10 @@
 //!   minimum of that section, two datagrams (the draft: the flight and one packet), and stays there until a packet sent later
 //!   is acked. Then it grows with the acks. It is not restored at the end of recovery, which in QUIC is one round trip later and
 //!   long before what was lost is repaired; an undo restores it. A probe timeout by itself is no event.
-//! * **Spurious loss**: an episode is spurious when every byte that it declared lost was acked, whatever the number of
-//!   rounds.
+//! * **Spurious loss**: an episode, which begins with a recovery period, is spurious when every byte that it declared lost
+//!   was acked, whatever the number of rounds. As in the draft there is one set of saved bounds: an episode that begins before
+//!   the last one has turned out spurious takes its place, and what the older one lowered stays lowered. An undo computes `bw`, pacing
+//!   rate and window at once; the pseudocode leaves that to the next ACK.
 //! * **Offload budget**: one quantum, and `min(threshold, delay * max_bw)` once an ACK policy of the peer was announced. There is no
 //!   pacing offload.
 //! * **ACK frequency** (section 4.1.3.3): [`wanted_ack_policy`](cc_core::CongestionController::wanted_ack_policy) asks for four
@@ -129,6 +132,22 @@
 //! * The window is at least two datagrams, whatever happened; four with the next ACK. A change of the datagram size raises it to
 //!   two at most, but for the initial window in the handshake (RFC 9002 section 7.2).
 //!
+//! # Tests of the appendix
+//!
+//! `tests/appendix.rs` has the draft's 22 example test cases under their names. Where its conditions cannot be had as they stand:
+//!
+//! * **Exiting DRAIN Based on Time**: 55 % less bandwidth in place of 10 %, with which the flight comes to the target within a round.
+//! * **Exiting PROBE_DOWN After Max Time**: 10 % less while `inflight_longterm` is infinite, and 12 % less where it is finite. The
+//!   pacing margin of 1 % drains the queue of 10 % in 3 s.
+//! * **Exiting PROBE_UP on Bandwidth Plateau**: once as the path is, where pacing is the limit, and once with twice the RTT, where the
+//!   window is.
+//! * **Exiting PROBE_UP on Loss When Application-Limited**: the bound stays, see above.
+//! * **Handling Application-Limited Sending During PROBE_REFILL**, step 3: while a flow is limited the filter of `max_bw` does not
+//!   advance, so that a sample that was wrongly taken would not show. A unit test advances it by hand.
+//! * **Handling Loss During PROBE_UP**, step 4: more than the BDP is in flight in UP, so that Beta never is the larger bound. A unit test
+//!   has the smaller flight.
+//! * **Handling Spurious RTO Recovery**: losses found by timer, and persistent congestion undone as a whole.
+//!
 //! # Not here
 //!
 //! What concerns TCP only (connections without selective acks, its offload budget), the QUIC receive timestamps of section 4.1.3.3
@@ -137,7 +156,9 @@
 //! # Properties to know
 //!
 //! Those of the algorithm, kept as they are. One flow reaches about 97 % of a bottleneck: ProbeRTT costs 2 %, the pacing margin up
-//! to 1 %. More bandwidth is found after 2 to 3 s, the interval of the probes. An RTT that grows is believed after 10 s. With a
+//! to 1 %. More bandwidth is found after 2 to 3 s, the interval of the probes. An RTT that grows is believed after up to 10 s; until
+//! then the window is too small for it. Losses that go on between probes, unrelated to the load, leave each round trip 0.7 of the
+//! short-term bounds. With a
 //! BDP below four packets, the four that ProbeRTT keeps in flight become the minimum RTT after 10 s. An RTT that only equals the minimum
 //! does not put off ProbeRTT. ACKs that come in clumps longer than a round trip make the bandwidth look higher than it is.
 #![no_std]
