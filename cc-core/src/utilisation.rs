@@ -6,7 +6,7 @@
 //! made from what every ACK carries, so it works for stacks that never report sends.
 
 use crate::slow_start::{SendMark, SendRound};
-use crate::{AckEvent, Instant, MAX_DATAGRAM_SIZE, PathState, SendLimit};
+use crate::{AckEvent, Duration, Instant, MAX_DATAGRAM_SIZE, PathState, SendLimit};
 
 /// Room, in datagrams, that a flight may leave in the window and still count as filling it, where the stack
 /// does not say what stopped it: pacing and packetisation leave a few (the value that several stacks use).
@@ -53,9 +53,9 @@ pub struct Utilisation {
     reduced: bool,
     /// `maxFS`: largest flight since the last reduction, in bytes.
     max_flight: u64,
-    /// Last time that something other than window and pacer is known to have stopped the sender, if it was.
-    starved_at: Instant,
-    was_starved: bool,
+    /// The moment after the last one at which something other than window and pacer is known to have stopped the
+    /// sender; zero for never.
+    fed_since: Instant,
     /// The running round, unpacked.
     round_start: SendMark,
     round_has_begun: bool,
@@ -90,8 +90,7 @@ impl Utilisation {
             utilised: false,
             reduced: false,
             max_flight: initial_window,
-            starved_at: Instant::ZERO,
-            was_starved: false,
+            fed_since: Instant::ZERO,
             round_start,
             round_has_begun,
             acked_at: Instant::ZERO,
@@ -107,8 +106,7 @@ impl Utilisation {
     /// No data was left while window and pacer allowed sending. Optional where
     /// [`AckEvent::app_limited_at`] is filled.
     pub fn on_app_limited(&mut self, now: Instant) {
-        self.starved_at = self.starved_at.max(now);
-        self.was_starved = true;
+        self.fed_since = self.fed_since.max(moment_after(now));
     }
 
     /// Packets were acked, the window being `cwnd` bytes before any growth for them. Returns whether
@@ -238,10 +236,14 @@ impl Utilisation {
     /// trip in which it had data all the time.
     fn never_starved_since_sent(&self, ack: &AckEvent<'_>) -> bool {
         let newest_acked = ack.packets.last().map(|packet| packet.sent_at);
-        let starved_at = self.was_starved.then_some(self.starved_at);
-        let Some(starved_at) = starved_at.max(ack.app_limited_at) else { return true };
-        ack.newest_data_sent_at.or(newest_acked).is_some_and(|sent_at| sent_at > starved_at)
+        let fed_since = ack.app_limited_at.map_or(self.fed_since, |at| self.fed_since.max(moment_after(at)));
+        fed_since == Instant::ZERO
+            || ack.newest_data_sent_at.or(newest_acked).is_some_and(|sent_at| sent_at >= fed_since)
     }
+}
+
+const fn moment_after(at: Instant) -> Instant {
+    at.after(Duration::from_nanos(1))
 }
 
 #[cfg(test)]
