@@ -50,7 +50,7 @@ pub struct Config {
     /// Maximum datagram size at the start, in bytes; taken as at least 1 and at most 65527. Default 1200.
     pub max_datagram_size: u64,
     /// Initial window in bytes; `None` (default) for RFC 9002 section 7.2, computed anew when the handshake changes the
-    /// datagram size. At least two datagrams and at most [`MAX_WINDOW`] are used.
+    /// datagram size. At least two datagrams and at most 4 GiB are used.
     pub initial_window: Option<u64>,
     /// Ask for ECT(0) on outgoing packets. Default true.
     pub ecn: bool,
@@ -95,8 +95,8 @@ impl Default for Config {
 /// What a controller keeps of its configuration, with the current datagram size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Settings {
-    /// 0 for RFC 9002 section 7.2.
-    initial_window: u64,
+    /// In bytes; 0 for RFC 9002 section 7.2.
+    initial_window: u32,
     datagram: u16,
     pub(crate) ecn: bool,
     pub(crate) increase_rule: IncreaseRule,
@@ -107,7 +107,9 @@ pub(crate) struct Settings {
 impl Settings {
     pub(crate) fn new(config: &Config) -> Self {
         Self {
-            initial_window: config.initial_window.map_or(0, |bytes| bytes.max(1)),
+            initial_window: config
+                .initial_window
+                .map_or(0, |bytes| u32::try_from(bytes.max(1)).unwrap_or(u32::MAX)),
             datagram: clamp_datagram(config.max_datagram_size),
             ecn: config.ecn,
             increase_rule: config.increase_rule,
@@ -133,8 +135,11 @@ impl Settings {
     }
 
     pub(crate) fn initial_window(&self) -> u64 {
-        let bytes =
-            if self.initial_window == 0 { initial_window(self.datagram()) } else { self.initial_window };
+        let bytes = if self.initial_window == 0 {
+            initial_window(self.datagram())
+        } else {
+            self.initial_window.into()
+        };
         bytes.clamp(self.min_window(), MAX_WINDOW)
     }
 }
