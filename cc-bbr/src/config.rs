@@ -10,7 +10,7 @@ pub struct Config {
     /// Maximum datagram size in bytes, UDP payload (`C.SMSS`). Clamped to 1 to 65 527. Default 1200.
     pub max_datagram_size: u64,
     /// Initial window in bytes (`C.InitialCwnd`); `None` (default) for RFC 9002 section 7.2, computed anew when the handshake
-    /// changes the datagram size. At least two datagrams and at most 4 GiB are used.
+    /// changes the datagram size. At least two datagrams are used.
     pub initial_window: Option<u64>,
     /// RTT from which the initial pacing rate is computed before the first sample; `None` (default) for 1 ms
     /// (section 5.6.2). It is never taken for a measurement.

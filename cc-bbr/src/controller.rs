@@ -33,7 +33,7 @@ impl CongestionController for Bbr {
             }
             self.frame.any = true;
             let acked = if packet.was_lost { &mut self.frame.late_acked } else { &mut self.frame.acked };
-            *acked = acked.saturating_add(u32::try_from(packet.bytes).unwrap_or(u32::MAX));
+            *acked = acked.saturating_add(packet.bytes);
             self.frame.newest_sent_at = self.frame.newest_sent_at.max(packet.sent_at);
             self.frame.ends_round |= self.round.ends_with(packet);
         }
@@ -44,8 +44,8 @@ impl CongestionController for Bbr {
         }
         let frame = core::mem::take(&mut self.frame);
         // Not more can be newly acked than was in flight, nor more acked late than was ever declared lost.
-        let late_acked = u64::from(frame.late_acked).min(path.lost);
-        let newly_acked = u64::from(frame.acked).min(path.prior_bytes_in_flight).saturating_add(late_acked);
+        let late_acked = frame.late_acked.min(path.lost);
+        let newly_acked = frame.acked.min(path.prior_bytes_in_flight).saturating_add(late_acked);
         if !frame.any || (newly_acked == 0 && frame.acked > 0) {
             return;
         }

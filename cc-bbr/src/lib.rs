@@ -2,7 +2,7 @@
 //! losses shrink.
 //!
 //! Source: draft-ietf-ccwg-bbr, "BBR Congestion Control", as of August 2026; sections, names and pseudocode functions are
-//! cited beside the code. The file names are those of its sections. Integers only, no allocation, 464 bytes.
+//! cited beside the code. The file names are those of its sections. Integers only, no allocation, 472 bytes.
 //!
 //! ```
 //! use cc_bbr::{Bbr, Config};
@@ -96,9 +96,8 @@
 //! * **ACK frequency** (section 4.1.3.3): [`wanted_ack_policy`](cc_core::CongestionController::wanted_ack_policy) asks for four
 //!   ACKs per round trip in Startup, Drain, REFILL and UP; after a quarter of the window or half of the minimum RTT in DOWN and
 //!   CRUISE, and as in UP if the window ran full there; for one per packet in ProbeRTT.
-//! * **Sums** are 64 bits wide, but for some that are kept in 32 bits and saturate at 4 GiB: of one ACK frame, of the losses of an
-//!   episode that may be undone, of the excess of acks, of the window that resuming retreats to, and a configured initial
-//!   window.
+//! * **Sums** are 64 bits wide, but for three that saturate at 4 GiB: the excess of acks, the window that resuming retreats to, and
+//!   the losses of an episode, which single spurious losses no longer undo then.
 //! * **RTT samples** are those of the newest packet of each frame, ack delay included, at least 1 us. A clock that went back gives
 //!   none.
 //! * What acks cannot be for is not believed: packets with numbers that were not given yet, more bytes than were in flight, and more

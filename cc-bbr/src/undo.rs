@@ -20,7 +20,8 @@ pub(crate) struct Undo {
     pub(crate) bounds: Bounds,
     /// The window, as `SaveCwnd()` kept it.
     cwnd: u64,
-    /// Bytes that the episode declared lost and that were not acked since, counted up to 4 GiB.
+    /// Bytes that the episode declared lost and that were not acked since; `u32::MAX` for so many that they are not told
+    /// apart.
     lost_bytes: u32,
     /// Send time of the first packet that it declared lost.
     first_sent_at: Instant,
@@ -67,7 +68,8 @@ impl Bbr {
         match *spurious {
             SpuriousLoss::All => undo.lost_bytes > 0,
             SpuriousLoss::Packet { sent_at, bytes, .. } => {
-                if sent_at < undo.first_sent_at || undo.lost_bytes == 0 {
+                let is_counted = undo.lost_bytes > 0 && undo.lost_bytes < u32::MAX;
+                if sent_at < undo.first_sent_at || !is_counted {
                     return false;
                 }
                 undo.lost_bytes = undo.lost_bytes.saturating_sub(u32::try_from(bytes).unwrap_or(u32::MAX));

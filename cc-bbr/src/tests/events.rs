@@ -304,6 +304,21 @@ fn an_undo_restores_finite_bounds() {
 }
 
 #[test]
+fn losses_of_more_than_4_gib_are_not_undone_one_by_one() {
+    let mut bbr = probing(1_000_000, 40);
+    let packets = [LostPacket { bytes: 5 << 30, ..lost(10) }];
+    bbr.on_loss(
+        &busy(),
+        &LossEvent { packets: &packets, last: true, persistent_congestion: false, cause: None },
+    );
+    let LostPacket { number, sent_at, bytes, .. } = packets[0];
+    bbr.on_spurious_loss(&path(), &SpuriousLoss::Packet { number, sent_at, bytes });
+    assert!(bbr.in_recovery());
+    bbr.on_spurious_loss(&path(), &SpuriousLoss::All);
+    assert!(!bbr.in_recovery());
+}
+
+#[test]
 fn an_undo_leads_back_to_startup() {
     let mut bbr = starting(1_000_000, 40);
     bbr.cwnd = 80_000;
