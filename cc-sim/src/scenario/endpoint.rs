@@ -54,6 +54,10 @@ pub struct Endpoint {
     pub receive_timestamps: Option<ReceiveTimestamps>,
     /// The receiver's clock.
     pub receiver_clock: ReceiverClock,
+    /// Whether the data sender takes the send time of a packet plus its smoothed RTT for the time at which the receiver
+    /// got it, whatever that reports (false). A one-way delay that is made of the RTT cannot tell the queue of the one
+    /// direction from that of the other: for comparison with controllers that look at the RTT.
+    pub receive_times_from_rtt: bool,
 }
 
 /// Transport parameters of receive timestamps (draft-ietf-quic-receive-ts, "Extension Negotiation"), and how well the
@@ -117,6 +121,7 @@ impl Default for Endpoint {
             fast_convergence: false,
             receive_timestamps: None,
             receiver_clock: ReceiverClock::default(),
+            receive_times_from_rtt: false,
         }
     }
 }

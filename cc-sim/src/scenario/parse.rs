@@ -86,6 +86,7 @@
 //! receive_timestamps_missing_percent = 0  # 0..=100
 //! receiver_clock_offset_ms = 0            # 0..=31536000000
 //! receiver_clock_drift_ppm = 0            # -10000..=10000
+//! receive_times_from_rtt = false          # send time + smoothed RTT instead: for comparison
 //! ```
 
 mod check;

@@ -183,6 +183,7 @@ impl File {
             fast_convergence,
             receive_timestamps,
             receiver_clock: ReceiverClock { offset_us, drift_ppm },
+            receive_times_from_rtt,
         } = *endpoint;
         let default = Endpoint::default();
         // What follows another field where it is left out is not left out.
@@ -220,6 +221,7 @@ impl File {
         }
         self.scaled_unless("receiver_clock_offset_ms", offset_us, MS, 0);
         self.unless("receiver_clock_drift_ppm", drift_ppm, 0);
+        self.unless("receive_times_from_rtt", receive_times_from_rtt, default.receive_times_from_rtt);
     }
 }
 
@@ -329,6 +331,7 @@ max_receive_timestamps_per_ack = 8
 receive_timestamps_missing_percent = 0.5
 receiver_clock_offset_ms = 1.5
 receiver_clock_drift_ppm = -200
+receive_times_from_rtt = true
 "#;
         let scenario = parse(text, "test").unwrap();
         let printed = scenario.to_toml();

@@ -52,7 +52,7 @@ impl Server {
         }
         packet.state = State::Acked;
         let packet = *packet;
-        let received_at = self.received_at(number);
+        let received_at = self.received_at(number, packet.sent_at);
         self.path.acked(packet.path_number, received_at);
         if packet.length > 0 {
             self.stream.acked.insert(packet.offset, packet.offset + packet.length - 1);
@@ -71,7 +71,12 @@ impl Server {
     }
 
     /// When the packet arrived, on the receiver's clock, if the frame says so.
-    fn received_at(&self, number: u64) -> Option<PeerInstant> {
+    fn received_at(&self, number: u64, sent_at: u64) -> Option<PeerInstant> {
+        if self.config.receive_times_from_rtt {
+            let rtt = self.path.rtt();
+            let after = rtt.has_sample().then(|| rtt.smoothed())?;
+            return Some(PeerInstant::from_nanos(instant(sent_at).after(after).as_nanos()));
+        }
         let place = self.received.binary_search_by_key(&number, |&(number, _)| number).ok()?;
         Some(PeerInstant::from_nanos(self.received[place].1.saturating_mul(1_000)))
     }

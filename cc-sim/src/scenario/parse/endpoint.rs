@@ -116,6 +116,7 @@ impl Checker<'_> {
                 )?,
                 drift_ppm: self.drift(raw.receiver_clock_drift_ppm)?,
             },
+            receive_times_from_rtt: raw.receive_times_from_rtt.unwrap_or(default.receive_times_from_rtt),
         })
     }
 

@@ -112,6 +112,7 @@ pub(super) struct RawEndpoint {
     pub(super) receive_timestamps_missing_percent: Option<Number>,
     pub(super) receiver_clock_offset_ms: Option<Number>,
     pub(super) receiver_clock_drift_ppm: Option<Number>,
+    pub(super) receive_times_from_rtt: Option<bool>,
 }
 
 /// Any number, so that one out of range is refused by the range of its field and not by that of a Rust type.
