@@ -250,6 +250,7 @@ impl<C: CongestionController> CongestionController for Watched<C> {
             lost: loss.packets.iter().fold(0, |sum, packet| sum.saturating_add(packet.bytes)),
             persistent: loss.persistent_congestion,
             newest_lost: loss.packets.iter().filter_map(|packet| packet.number).max(),
+            oldest_lost: loss.packets.iter().filter_map(|packet| packet.number).min(),
             ..Outcome::default()
         };
         let said = Said { outcome, part: Some(Part::Loss), ..Said::of("on_loss", Cause::Frame) };

@@ -70,6 +70,7 @@ impl Decreases {
         };
         // A loss may deepen the decrease that a mark began.
         let window = last.window.min(self.deepened(self.earlier, observed));
+        self.last = Some(Decrease { window, ..last });
         let least = self.share(window);
         let retreats = after.phase.contains("retreat");
         if after.cwnd < least.saturating_sub(1) && after.cwnd > floor && !retreats {
