@@ -28,6 +28,7 @@ pub struct Subject<C> {
     /// - `hystart`: slow start may end without a loss (RFC 9406).
     /// - `classic-ecn`: answers one CE mark per round trip like a loss (RFC 9002 section 7.1).
     /// - `persistent`: persistent congestion collapses the window (RFC 9002 section 7.6).
+    /// - `delay`: a queue ends slow start, and the window grows by one datagram a round trip after it.
     /// - `reno`: congestion avoidance adds one datagram a round trip (RFC 9002 section 7.3.3).
     pub tags: &'static [&'static str],
     /// Part of the window that is kept on a loss, in percent.

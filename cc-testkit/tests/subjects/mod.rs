@@ -5,6 +5,8 @@ use cc_bbr::Bbr;
 use cc_c4::C4;
 use cc_core::CongestionController;
 use cc_cubic::Cubic;
+use cc_quicdc::{QuicDc, Westwood};
+use cc_reno::Reno;
 use cc_testkit::{Candidate, Subject};
 
 /// Shows every subject to a visitor. A new controller is a line here, and the function that the line calls.
@@ -12,6 +14,9 @@ pub(crate) fn each(visitor: &mut impl Visitor) {
     visitor.visit(cubic());
     visitor.visit(c4());
     visitor.visit(bbr());
+    visitor.visit(quicdc());
+    visitor.visit(westwood());
+    visitor.visit(reno());
 }
 
 /// What is to be done with each subject, whatever the type of its controller.
@@ -36,6 +41,27 @@ pub(crate) fn c4() -> Subject<C4> {
 pub(crate) fn bbr() -> Subject<Bbr> {
     Subject::rate_based("bbr", |setup| Bbr::new(&cc_bbr::Config::from(*setup)))
         .tagged(&["persistent", "resume"])
+}
+
+/// QUIC-DC. Rate-based: what a signal leaves of the window is measured, and a delay may lower it at any ACK.
+pub(crate) fn quicdc() -> Subject<QuicDc> {
+    Subject::rate_based("quicdc", |setup| QuicDc::new(&cc_quicdc::Config::from(*setup)))
+        .with_max_window(cc_quicdc::MAX_WINDOW)
+        .tagged(&["classic-ecn", "persistent", "delay"])
+}
+
+/// Westwood+. Rate-based: what a signal leaves of the window is measured.
+pub(crate) fn westwood() -> Subject<Westwood> {
+    Subject::rate_based("westwood", |setup| Westwood::new(&cc_quicdc::Config::from(*setup)))
+        .with_max_window(cc_quicdc::MAX_WINDOW)
+        .tagged(&["classic-ecn", "persistent"])
+}
+
+/// NewReno: half on loss and on CE (RFC 9002 section 7.3.2).
+pub(crate) fn reno() -> Subject<Reno> {
+    Subject::loss_based("reno", |setup| Reno::new(&cc_reno::Config::from(*setup)))
+        .with_max_window(cc_reno::MAX_WINDOW)
+        .tagged(&["reno", "classic-ecn", "persistent"])
 }
 
 /// All subjects, for what needs not know the types of their controllers.
