@@ -1,4 +1,5 @@
-//! The 68 cases of bugs found in public, as scripts and as tests of components.
+//! The 68 cases of bugs found in public, as scripts and as tests of components; cases of invariant U10; and rules that no known
+//! bug broke and no invariant covers, with names that begin with R.
 
 use crate::components;
 use crate::script::{Script, ScriptError};
@@ -152,6 +153,13 @@ pub const SCRIPTS: &[Case] = scripts![
     "F11"
     "F11-spaces"
     "F12"
+    "R1"
+    "R2"
+    "R2-threshold"
+    "R3"
+    "R4"
+    "R5"
+    "R6"
     "U10-blackout"
     "U10-greedy"
     "U10-limited"

@@ -35,7 +35,7 @@
 //!   [`cc_core::Path`]. Both record a [`Trace`]; a failure prints it up to the failing step.
 //! - [`invariants`]: U1 to U10, with what each holds for.
 //! - [`Watched`]: the invariants around a controller in any other stack, simulator or fuzz target.
-//! - [`cases`]: the 68 cases. [`table`]: all of it on all controllers, printed.
+//! - [`cases`]: the 68 cases, and a few rules. [`table`]: all of it on all controllers, printed.
 //! - [`strategies`]: plausible and absurd scripts for proptest.
 //!
 //! # The script language

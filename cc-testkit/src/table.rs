@@ -37,8 +37,12 @@ fn without(candidate: &dyn Candidate, number: usize) -> Option<&'static str> {
         .then_some("of loss-based controllers; this one works with absolute rates and with time")
 }
 
-/// Checks one of U1 to U9 over a script.
-fn invariant(candidate: &dyn Candidate, number: usize, script: &Script) -> Result<(), String> {
+/// Checks one of U1 to U9 over a script, whether or not it is for the candidate.
+///
+/// # Errors
+///
+/// What did not hold.
+pub fn invariant(candidate: &dyn Candidate, number: usize, script: &Script) -> Result<(), String> {
     let none = Checks::NONE;
     let check = |checks| check(candidate, script, checks);
     match number {
