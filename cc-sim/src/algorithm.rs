@@ -2,6 +2,8 @@
 
 use crate::scenario::Endpoint;
 use cc_core::{CongestionController, Setup};
+use cc_quicdc::{DelayMode, QuicDc, Westwood};
+use cc_reno::Reno;
 
 /// A congestion-control algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -12,11 +14,33 @@ pub enum Algorithm {
     Bbr,
     /// CUBIC with HyStart++, `cc-cubic`.
     Cubic,
+    /// QUIC-DC with its threshold in time, `cc-quicdc`.
+    QuicDc,
+    /// QUIC-DC with the paper's threshold, 0.8 of the largest queue.
+    QuicDcFraction,
+    /// QUIC-DC with the paper's turns of probing and cruising, and 0.8 too.
+    QuicDcProbe,
+    /// Westwood+, `cc-quicdc`.
+    Westwood,
+    /// NewReno, `cc-reno`.
+    Reno,
 }
 
 impl Algorithm {
     /// All of them, in the order of tables.
-    pub const ALL: &'static [Self] = &[Self::C4, Self::Bbr, Self::Cubic];
+    pub const ALL: &'static [Self] = &[
+        Self::C4,
+        Self::Bbr,
+        Self::Cubic,
+        Self::QuicDc,
+        Self::QuicDcFraction,
+        Self::QuicDcProbe,
+        Self::Westwood,
+        Self::Reno,
+    ];
+
+    /// Those that run where nobody names any: the main job is about the draft's tables.
+    pub const MAIN_JOB: &'static [Self] = &[Self::C4, Self::Bbr, Self::Cubic];
 
     /// The name used on the command line and in results.
     #[must_use]
@@ -25,6 +49,11 @@ impl Algorithm {
             Self::C4 => "c4",
             Self::Bbr => "bbr",
             Self::Cubic => "cubic",
+            Self::QuicDc => "quicdc",
+            Self::QuicDcFraction => "quicdc_q80",
+            Self::QuicDcProbe => "quicdc_probe",
+            Self::Westwood => "westwood",
+            Self::Reno => "reno",
         }
     }
 
@@ -52,8 +81,20 @@ impl Algorithm {
                 fast_convergence: endpoint.fast_convergence,
                 ..setup.into()
             })),
+            Self::QuicDc => quicdc(setup, DelayMode::Threshold),
+            Self::QuicDcFraction => quicdc(setup, DelayMode::PaperFraction { percent: PAPER_PERCENT }),
+            Self::QuicDcProbe => quicdc(setup, DelayMode::PaperProbe { percent: PAPER_PERCENT }),
+            Self::Westwood => Box::new(Westwood::new(&setup.into())),
+            Self::Reno => Box::new(Reno::new(&setup.into())),
         }
     }
+}
+
+/// Fraction of the largest queue that is the threshold of the paper's modes, in percent (arXiv 2507.00896).
+const PAPER_PERCENT: u8 = 80;
+
+fn quicdc(setup: Setup, delay: DelayMode) -> AnyController {
+    Box::new(QuicDc::new(&cc_quicdc::Config { delay, ..setup.into() }))
 }
 
 /// Any controller, behind one type: what a stack that chooses its algorithm at run time would use.

@@ -18,11 +18,15 @@ const SCENARIOS: [(&str, u64); 7] = [
 ];
 
 fn check(algorithm: Algorithm) {
+    check_on(algorithm, &SCENARIOS);
+}
+
+fn check_on(algorithm: Algorithm, scenarios: &[(&str, u64)]) {
     let mut settings = insta::Settings::clone_current();
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
     settings.bind(|| {
-        for (name, interval_us) in SCENARIOS {
+        for &(name, interval_us) in scenarios {
             let scenario = scenario::builtin(name).unwrap();
             let trace = trace_lines(&scenario, algorithm, 1, interval_us).unwrap();
             insta::assert_snapshot!(format!("{name}_{}", algorithm.name()), trace);
@@ -43,6 +47,24 @@ fn bbr_goes_the_same_way_through_every_network_event() {
 #[test]
 fn cubic_goes_the_same_way_through_every_network_event() {
     check(Algorithm::Cubic);
+}
+
+/// A path that carries half for two seconds, and one that gets longer, which receive times cannot tell from a queue.
+const CHANGES: [(&str, u64); 2] = [("drop_and_back", 500_000), ("short_long", 2_000_000)];
+
+#[test]
+fn quicdc_goes_the_same_way_through_two_of_them() {
+    check_on(Algorithm::QuicDc, &CHANGES);
+}
+
+#[test]
+fn westwood_goes_the_same_way_through_two_of_them() {
+    check_on(Algorithm::Westwood, &CHANGES);
+}
+
+#[test]
+fn reno_goes_the_same_way_through_two_of_them() {
+    check_on(Algorithm::Reno, &CHANGES);
 }
 
 #[test]

@@ -53,7 +53,7 @@ pub(super) enum Command {
 
 #[derive(Debug, Args)]
 pub(super) struct RunOptions {
-    /// Algorithms, separated by commas; all of `list` if not given
+    /// Algorithms (see `list`), separated by commas; c4, bbr and cubic if not given
     #[arg(long, value_delimiter = ',', value_name = "ALGORITHM", value_parser = algorithm)]
     pub(super) cc: Vec<Algorithm>,
     /// Runs of each scenario with each algorithm, 1..=100000
@@ -75,7 +75,7 @@ pub(super) struct ShareOptions {
     /// Names of scenarios or groups (see `list`) or paths of .toml files; none for the group `share`
     #[arg(value_name = "SCENARIO")]
     pub(super) scenarios: Vec<String>,
-    /// Algorithms of the main flow, separated by commas; all of `list` if not given
+    /// Algorithms of the main flow (see `list`), separated by commas; c4, bbr and cubic if not given
     #[arg(long, value_delimiter = ',', value_name = "ALGORITHM", value_parser = algorithm)]
     pub(super) cc: Vec<Algorithm>,
     /// Algorithms of the other flows that a scenario leaves open, separated by commas; if not given, each pair of the

@@ -66,7 +66,7 @@ fn share(options: &ShareOptions) -> Result<(), Failure> {
     let scenarios = load(&options.scenarios, Group::Share)?;
     let plan = ShareExperiment {
         scenarios: &scenarios,
-        main: each_once("--cc", &options.cc)?.unwrap_or(Algorithm::ALL),
+        main: each_once("--cc", &options.cc)?.unwrap_or(Algorithm::MAIN_JOB),
         against: each_once("--against", &options.against)?,
         runs: if options.every_ms.is_some() { 1 } else { options.runs },
         seed: options.seed,
@@ -85,7 +85,7 @@ fn share(options: &ShareOptions) -> Result<(), Failure> {
 /// Runs what the options ask for.
 fn measure(scenarios: &[String], options: &RunOptions) -> Result<Vec<Row>, Failure> {
     let scenarios = load(scenarios, Group::NetworkEvents)?;
-    let algorithms = each_once("--cc", &options.cc)?.unwrap_or(Algorithm::ALL);
+    let algorithms = each_once("--cc", &options.cc)?.unwrap_or(Algorithm::MAIN_JOB);
     let figures = PublishedFigures::load().map_err(Failure::failed)?;
     let plan = Experiment { scenarios: &scenarios, algorithms, runs: options.runs, seed: options.seed };
     let started = now();

@@ -12,6 +12,11 @@ pub(crate) fn watched(algorithm: Algorithm, controller: AnyController, record: &
         Algorithm::C4 => Watched::new(controller, &subjects::c4()),
         Algorithm::Bbr => Watched::new(controller, &subjects::bbr()),
         Algorithm::Cubic => Watched::new(controller, &subjects::cubic()),
+        Algorithm::QuicDc | Algorithm::QuicDcFraction | Algorithm::QuicDcProbe => {
+            Watched::new(controller, &subjects::quicdc())
+        }
+        Algorithm::Westwood => Watched::new(controller, &subjects::westwood()),
+        Algorithm::Reno => Watched::new(controller, &subjects::reno()),
     };
     Box::new(watched.recording_in(record))
 }
