@@ -37,4 +37,4 @@ macro_rules! controllers {
     };
 }
 
-controllers!(bbr, c4, cubic);
+controllers!(bbr, c4, cubic, quicdc, reno, westwood);

@@ -1,0 +1,4 @@
+#![no_main]
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|input: cc_fuzz::controller::Input| cc_fuzz::targets::quicdc(&input));
