@@ -70,6 +70,9 @@ pub(crate) const PROBE_RTT_DURATION: Duration = Duration::from_millis(200);
 pub(crate) const UNKNOWN_RTT: Duration = Duration::from_millis(1);
 /// Time for which a send quantum lasts (section 5.6.3).
 pub(crate) const QUANTUM_TIME: Duration = Duration::from_millis(1);
+/// A quantum is at most this part of the BDP. This project's: section 5.6.3 allows other rules than its own and wants the
+/// smallest quanta that are feasible. On a path of 2 ms those of 1 ms are half of the BDP, more than many a queue holds.
+pub(crate) const QUANTUM_BDP_DIVISOR: u64 = 4;
 /// Largest send quantum in bytes: 64 KBytes (section 5.6.3).
 pub(crate) const MAX_QUANTUM: u64 = 65_536;
 /// Shortest RTT that is believed: clocks of some stacks are that coarse, and a path without delay has no BDP.

@@ -2,7 +2,7 @@
 
 use crate::arithmetic::percent_of;
 use crate::constants::{
-    INFINITE, MAX_QUANTUM, ONE, PACING_MARGIN_PERCENT, QUANTUM_TIME, STARTUP_PACING_GAIN,
+    INFINITE, MAX_QUANTUM, ONE, PACING_MARGIN_PERCENT, QUANTUM_BDP_DIVISOR, QUANTUM_TIME, STARTUP_PACING_GAIN,
 };
 use crate::{Bbr, State};
 use cc_core::{Duration, PathState, Rate};
@@ -39,11 +39,12 @@ impl Bbr {
         }
     }
 
-    /// `C.send_quantum` (section 5.6.3).
+    /// `C.send_quantum` (section 5.6.3), and no more than a part of the BDP.
     pub(crate) fn quantum(&self) -> u64 {
         self.pacing_rate
             .bytes_in(QUANTUM_TIME)
             .min(MAX_QUANTUM)
+            .min(self.bdp() / QUANTUM_BDP_DIVISOR)
             .max(self.settings.min_window())
             // Two datagrams above 32 KiB are more than one burst may be.
             .min(MAX_QUANTUM)
@@ -187,11 +188,15 @@ mod tests {
 
     #[test]
     fn a_quantum_lasts_a_millisecond_within_two_datagrams_and_64_kib() {
-        let mut bbr = cruising(1_000_000, 40);
+        let mut bbr = cruising(100_000_000, 40);
         for (pacing, quantum) in [(1, 2_400), (5_000_000, 5_000), (1_000_000_000, 65_536)] {
             bbr.pacing_rate = rate(pacing);
             assert_eq!(bbr.send_quantum(), quantum);
         }
+        // A quarter of a BDP of 54 720 (218.88 Mbit/s, 2 ms) is less than a millisecond at 27.36 MB/s.
+        let mut short = cruising(27_360_000, 2);
+        short.pacing_rate = rate(27_360_000);
+        assert_eq!(short.send_quantum(), 13_680);
         bbr.take_path(&PathState { max_datagram_size: 65_527, ..path() });
         assert_eq!(bbr.send_quantum(), 65_536);
     }
@@ -215,8 +220,7 @@ mod tests {
     #[test]
     fn without_an_rtt_the_bdp_is_the_initial_window() {
         let bbr = Bbr::new(&Config { initial_window: Some(20_000), ..Config::default() });
-        // What may be sent in a millisecond at the first pacing rate, 2.77 * 20 000 B, is more.
-        assert_eq!((bbr.bdp(), bbr.inflight(rate(1), 50)), (20_000, 55_400));
+        assert_eq!((bbr.bdp(), bbr.inflight(rate(1), 50)), (20_000, 20_000));
     }
 
     #[test]
