@@ -81,7 +81,21 @@ pub struct CommonPeriod {
 ///
 /// Those of [`simulate_flows`].
 pub fn measure(scenario: &Scenario, algorithm: Algorithm, seed: u64) -> Result<RunFigures, SimulationError> {
-    let mut meter = Meter::new(scenario.flows.len() + 1);
+    measure_from(scenario, algorithm, seed, 0)
+}
+
+/// As [`measure`], but RTTs and queues before `from_us`, in microseconds of virtual time, do not count.
+///
+/// # Errors
+///
+/// Those of [`simulate_flows`].
+pub fn measure_from(
+    scenario: &Scenario,
+    algorithm: Algorithm,
+    seed: u64,
+    from_us: u64,
+) -> Result<RunFigures, SimulationError> {
+    let mut meter = Meter::new(scenario.flows.len() + 1, from_us);
     let outcome = simulate_flows(scenario, algorithm, seed, &mut meter)?;
     Ok(meter.figures(scenario, outcome))
 }
@@ -89,6 +103,8 @@ pub fn measure(scenario: &Scenario, algorithm: Algorithm, seed: u64) -> Result<R
 /// What a run shows while it goes on.
 #[derive(Debug)]
 struct Meter {
+    /// When it starts to look at RTTs and queues.
+    from_us: u64,
     rtt: Vec<RttMeter>,
     /// Waiting times of both links and when they were seen.
     queues: Vec<(u64, [u64; 2])>,
@@ -112,6 +128,9 @@ impl RttMeter {
 
 impl Observer for Meter {
     fn on_flow_sample(&mut self, flow: usize, sample: &Sample) {
+        if sample.at_us < self.from_us {
+            return;
+        }
         if let (Some(rtt_us), Some(meter)) = (sample.network_rtt_us, self.rtt.get_mut(flow)) {
             meter.add(sample.at_us, rtt_us);
         }
@@ -122,7 +141,9 @@ impl Observer for Meter {
     }
 
     fn on_interval(&mut self, progress: &Progress<'_>) {
-        self.queues.push((progress.at_us, [progress.queue_us, progress.reverse_queue_us]));
+        if progress.at_us >= self.from_us {
+            self.queues.push((progress.at_us, [progress.queue_us, progress.reverse_queue_us]));
+        }
         if progress.at_us.is_multiple_of(SHARE_INTERVAL_US) {
             self.received.push(progress.received.to_vec());
         }
@@ -130,8 +151,8 @@ impl Observer for Meter {
 }
 
 impl Meter {
-    fn new(flows: usize) -> Self {
-        Self { rtt: vec![RttMeter::default(); flows], queues: Vec::new(), received: Vec::new() }
+    fn new(flows: usize, from_us: u64) -> Self {
+        Self { from_us, rtt: vec![RttMeter::default(); flows], queues: Vec::new(), received: Vec::new() }
     }
 
     fn figures(self, scenario: &Scenario, outcome: RunOutcome) -> RunFigures {

@@ -291,6 +291,33 @@ fn shares_may_be_told_whom_to_run_against_and_shown_over_time() {
 }
 
 #[test]
+fn delays_have_a_row_for_each_cell_and_the_same_in_each_format() {
+    let path = scenario_file("small_delay.toml", SMALL);
+    let args = ["delay", &path, "--cc", "cubic,c4", "--runs", "2", "--format"];
+    let csv = csv_rows(&stdout_of(&[&args[..], &["csv"]].concat()));
+    let json = json(&stdout_of(&[&args[..], &["json"]].concat()));
+    let rows = json["rows"].as_array().unwrap();
+    assert_eq!((rows.len(), csv.len()), (2, 3));
+    for (row, record) in rows.iter().zip(&csv[1..]) {
+        for (name, value) in csv[0].iter().zip(record) {
+            match &row[name] {
+                serde_json::Value::String(text) => assert_eq!(text, value),
+                serde_json::Value::Null => assert_eq!(value, "", "{name}"),
+                number => assert_eq!(number.as_f64(), value.parse().ok(), "{name}"),
+            }
+        }
+        // 500 000 bytes over 8 Mbit/s with an RTT of 20 ms and a queue of up to 50 ms.
+        let figure = |name: &str| row[name].as_f64().unwrap();
+        assert!(figure("goodput_mbps") < 8.0 && figure("utilisation") > 0.5);
+        assert!(figure("rtt_mean_ms") > 20.0 && figure("rtt_p95_ms") < 80.0);
+    }
+    assert_eq!(rows[0]["rtt_over_cubic"].as_f64(), Some(1.0));
+    let table = stdout_of(&args[..6]);
+    assert_eq!(table.lines().filter(|line| line.starts_with("| small ")).count(), 2, "{table}");
+    assert!(table.lines().all(|line| line.chars().count() <= 130), "{table}");
+}
+
+#[test]
 fn a_trace_is_a_run_of_the_table() {
     let table = json(&stdout_of(&["run", "alone", "--cc", "c4", "--runs", "3", "--format", "json"]));
     let row = &table["rows"][0];
@@ -355,6 +382,8 @@ fn arguments_out_of_range_name_the_option_and_the_range() {
         (&["run", "alone", "--runs", "0"], "--runs", "1..=100000"),
         (&["compare", "alone", "--cc", "c4"], "--cc", "two or more"),
         (&["compare", "--jobs", "0"], "--jobs", "1..=1024"),
+        (&["delay", "--runs", "0"], "--runs", "1..=100000"),
+        (&["delay", "--cc", "c4,c4"], "--cc", "each name once"),
         (&["share", "--runs", "0"], "--runs", "1..=100000"),
         (&["share", "--cc", "c4,c4"], "--cc", "each name once"),
         (&["share", "--against", "c4,c4"], "--against", "each name once"),
@@ -519,8 +548,11 @@ fn help_and_version_are_results() {
     assert_eq!(stdout_of(&["--version"]), format!("cc-sim {}\n", env!("CARGO_PKG_VERSION")));
     let help = stdout_of(&["--help"]);
     assert!(
-        ["--runs", "--seed", "--jobs", "--format", "--cc", "list", "run", "compare", "share", "trace"]
-            .iter()
-            .all(|name| help.contains(name))
+        [
+            "--runs", "--seed", "--jobs", "--format", "--cc", "list", "run", "compare", "share", "delay",
+            "trace"
+        ]
+        .iter()
+        .all(|name| help.contains(name))
     );
 }

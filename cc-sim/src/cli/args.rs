@@ -47,6 +47,8 @@ pub(super) enum Command {
     },
     /// Let two flows share a path and print what each of them gets
     Share(ShareOptions),
+    /// Judge algorithms by the queues that they make: the experiments of the authors of QUIC-DC, and a queue on the way back
+    Delay(DelayOptions),
     /// Print one run line by line: changes of phase, and the last state of each interval
     Trace(TraceOptions),
 }
@@ -89,6 +91,28 @@ pub(super) struct ShareOptions {
     /// tenths of a second
     #[arg(long, allow_negative_numbers = true, value_name = "MILLISECONDS", value_parser = share_interval)]
     pub(super) every_ms: Option<u64>,
+    /// Base of the seeds of all runs, 0..=18446744073709551615
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = seed)]
+    pub(super) seed: u64,
+    /// Threads, 1..=1024; as many as there are processors if not given
+    #[arg(long, allow_negative_numbers = true, value_parser = jobs)]
+    pub(super) jobs: Option<usize>,
+    /// How to write the result: table, csv or json
+    #[arg(long, default_value = "table", value_name = "FORMAT", value_parser = format)]
+    pub(super) format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct DelayOptions {
+    /// Names of scenarios or groups (see `list`) or paths of .toml files; none for the group `delay`
+    #[arg(value_name = "SCENARIO")]
+    pub(super) scenarios: Vec<String>,
+    /// Algorithms of the main flow, separated by commas; all of `list` if not given
+    #[arg(long, value_delimiter = ',', value_name = "ALGORITHM", value_parser = algorithm)]
+    pub(super) cc: Vec<Algorithm>,
+    /// Runs of each cell, 1..=100000
+    #[arg(long, default_value_t = 3, allow_negative_numbers = true, value_parser = runs)]
+    pub(super) runs: u32,
     /// Base of the seeds of all runs, 0..=18446744073709551615
     #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = seed)]
     pub(super) seed: u64,

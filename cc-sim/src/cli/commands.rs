@@ -1,7 +1,8 @@
 //! What each command does with its arguments.
 
-use super::args::{Cli, Command, RunOptions, ShareOptions, TraceOptions};
+use super::args::{Cli, Command, DelayOptions, RunOptions, ShareOptions, TraceOptions};
 use super::{Failure, output};
+use cc_sim::delay::DelayExperiment;
 use cc_sim::experiment::{self, Cell, Experiment};
 use cc_sim::report::{self, Format, PublishedFigures, Row, Settings};
 use cc_sim::scenario::{self, Group, Scenario};
@@ -22,6 +23,7 @@ pub(super) fn execute(cli: Cli) -> Result<(), Failure> {
         Some(Command::Run { scenarios, options }) => run(&scenarios, &options),
         Some(Command::Compare { scenarios, options }) => compare(&scenarios, &options),
         Some(Command::Share(options)) => share(&options),
+        Some(Command::Delay(options)) => delay(&options),
         Some(Command::Trace(options)) => trace(&options),
     }
 }
@@ -79,6 +81,20 @@ fn share(options: &ShareOptions) -> Result<(), Failure> {
             report::render_shares(&report::share_rows(&cells, options.seed), settings, options.format)
         }
     };
+    output::print(&text.map_err(Failure::failed)?)
+}
+
+fn delay(options: &DelayOptions) -> Result<(), Failure> {
+    let scenarios = load(&options.scenarios, Group::Delay)?;
+    let plan = DelayExperiment {
+        scenarios: &scenarios,
+        algorithms: each_once("--cc", &options.cc)?.unwrap_or(Algorithm::ALL),
+        runs: options.runs,
+        seed: options.seed,
+    };
+    let cells = with_progress(plan.total_runs(), options.jobs, |on_run| plan.run(on_run))?;
+    let settings = Settings { runs: options.runs, seed: options.seed };
+    let text = report::render_delays(&report::delay_rows(&cells, options.seed), settings, options.format);
     output::print(&text.map_err(Failure::failed)?)
 }
 

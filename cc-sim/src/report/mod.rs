@@ -1,12 +1,14 @@
 //! Results as tables for people, CSV and JSON for programs. Nothing here depends on clocks or threads.
 
 mod compare;
+mod delay;
 mod list;
 mod published;
 mod share;
 mod table;
 
 pub use compare::render_comparison;
+pub use delay::{DelayRow, Expectation, delay_rows, expectations, render_delays};
 pub use list::render_list;
 pub use published::{Published, PublishedFigures};
 pub use share::{ShareLine, ShareRow, render_share_lines, render_shares, share_lines, share_rows};

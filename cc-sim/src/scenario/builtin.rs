@@ -12,11 +12,13 @@ pub enum Group {
     Compete,
     /// Two flows on one path.
     Share,
+    /// The experiments of the authors of QUIC-DC, and what they leave out: a queue on the way back, CUBIC beside.
+    Delay,
 }
 
 impl Group {
     /// All of them.
-    pub const ALL: &'static [Self] = &[Self::NetworkEvents, Self::Compete, Self::Share];
+    pub const ALL: &'static [Self] = &[Self::NetworkEvents, Self::Compete, Self::Share, Self::Delay];
 
     /// The name used on the command line.
     #[must_use]
@@ -25,6 +27,7 @@ impl Group {
             Self::NetworkEvents => "network_events",
             Self::Compete => "compete",
             Self::Share => "share",
+            Self::Delay => "delay",
         }
     }
 
@@ -44,6 +47,7 @@ impl Group {
             Self::NetworkEvents => NETWORK_EVENTS,
             Self::Compete => COMPETE,
             Self::Share => SHARE,
+            Self::Delay => DELAY,
         }
     }
 }
@@ -96,6 +100,19 @@ const COMPETE: &[(&str, &str)] = files![
 ];
 
 const SHARE: &[(&str, &str)] = files!["share_1bdp", "share_4bdp"];
+
+const DELAY: &[(&str, &str)] = files![
+    "delay_05bdp",
+    "delay_1bdp",
+    "delay_2bdp",
+    "delay_4bdp",
+    "delay_four_flows",
+    "delay_four_rtts",
+    "delay_reverse_flows",
+    "delay_square_wave",
+    "delay_against_cubic",
+    "delay_reverse_queue",
+];
 
 #[cfg(test)]
 mod tests {
