@@ -244,7 +244,7 @@ impl<C: CongestionController + Clone> CongestionController for Broken<C> {
         self.losses += 1;
         let bytes = loss.packets.iter().fold(0_u64, |sum, packet| sum.saturating_add(packet.bytes));
         self.count_in_flight(0, bytes);
-        self.grow_if(Fault::GrowsOnLosses, 5_000);
+        self.grow_if(Fault::GrowsOnLosses, 20_000);
         if self.losses < 10 {
             self.keep_if(Fault::ReducesForEveryLoss, 90);
         }
