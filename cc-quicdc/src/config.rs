@@ -50,7 +50,8 @@ pub struct Config {
     /// Maximum datagram size at the start, in bytes; taken as at least 1 and at most 65527. Default 1200.
     pub max_datagram_size: u64,
     /// Initial window in bytes; `None` (default) for RFC 9002 section 7.2, computed anew when the handshake changes the
-    /// datagram size. At least two datagrams and at most 4 GiB are used.
+    /// datagram size. At least two datagrams and at most [`MAX_WINDOW`] are used; of one
+    /// beyond 4 GiB the highest 32 bits count.
     pub initial_window: Option<u64>,
     /// Ask for ECT(0) on outgoing packets. Default true.
     pub ecn: bool,
@@ -95,8 +96,9 @@ impl Default for Config {
 /// What a controller keeps of its configuration, with the current datagram size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Settings {
-    /// In bytes; 0 for RFC 9002 section 7.2.
+    /// Bytes, shifted down by `initial_window_shift`; 0 for RFC 9002 section 7.2. In eight bytes it would not fit.
     initial_window: u32,
+    initial_window_shift: u8,
     datagram: u16,
     pub(crate) ecn: bool,
     pub(crate) increase_rule: IncreaseRule,
@@ -106,10 +108,12 @@ pub(crate) struct Settings {
 
 impl Settings {
     pub(crate) fn new(config: &Config) -> Self {
+        // 1 to 2^40 bytes: shifts of 0 to 9.
+        let window = config.initial_window.map_or(0, |bytes| bytes.clamp(1, MAX_WINDOW));
+        let shift = u32::BITS.saturating_sub(window.leading_zeros());
         Self {
-            initial_window: config
-                .initial_window
-                .map_or(0, |bytes| u32::try_from(bytes.max(1)).unwrap_or(u32::MAX)),
+            initial_window: u32::try_from(window >> shift).unwrap_or(u32::MAX),
+            initial_window_shift: u8::try_from(shift).unwrap_or(0),
             datagram: clamp_datagram(config.max_datagram_size),
             ecn: config.ecn,
             increase_rule: config.increase_rule,
@@ -138,7 +142,7 @@ impl Settings {
         let bytes = if self.initial_window == 0 {
             initial_window(self.datagram())
         } else {
-            self.initial_window.into()
+            u64::from(self.initial_window) << self.initial_window_shift
         };
         bytes.clamp(self.min_window(), MAX_WINDOW)
     }

@@ -1,6 +1,7 @@
 //! Westwood+, rule by rule (quicdc: "The controller"; RFC 9002 section 7 for what is NewReno's).
 
 use super::stack::{MSS, Stack, ms};
+use crate::config::MAX_WINDOW;
 use crate::{BandwidthFilter, Config, Westwood};
 use cc_core::{
     CongestionController, EcnCodepoint, MtuChange, PathChange, Rate, SendDecision, SendLimit, Setup,
@@ -226,8 +227,17 @@ fn datagram_size_and_path_change_as_rfc_9002_and_rfc_9000_have_it() {
 #[test]
 fn windows_saturate() {
     let stack = westwood(Config { initial_window: Some(u64::MAX), ..Config::default() });
-    // Kept in 32 bits.
-    assert_eq!(stack.cwnd(), u64::from(u32::MAX));
+    assert_eq!(stack.cwnd(), MAX_WINDOW);
+    // Of windows beyond 4 GiB the highest 32 bits count: 2^33 + 7 has 34, so that it loses 2.
+    for (bytes, used) in [
+        (u64::from(u32::MAX), u64::from(u32::MAX)),
+        (1 << 32, 1 << 32),
+        ((1 << 33) + 7, (1 << 33) + 4),
+        (125_000_000_000, 125_000_000_000),
+    ] {
+        let stack = westwood(Config { initial_window: Some(bytes), ..Config::default() });
+        assert_eq!(stack.cwnd(), used, "{bytes}");
+    }
     let setup = Setup { initial_window: Some(1), ecn: EcnCodepoint::NotEct, ..Setup::default() };
     let stack = westwood(setup.into());
     assert_eq!((stack.cwnd(), stack.cc().wanted_ecn()), (2 * MSS, EcnCodepoint::NotEct));
