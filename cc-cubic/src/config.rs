@@ -165,3 +165,34 @@ impl Settings {
 fn clamp_datagram(bytes: u64) -> u16 {
     u16::try_from(bytes.clamp(1, MAX_DATAGRAM_SIZE)).unwrap_or(u16::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Config, EcnCodepoint, ResumeHint, Setup};
+    use cc_core::Duration;
+
+    #[test]
+    fn a_setup_gives_what_it_says_and_the_defaults_for_the_rest() {
+        let hint = ResumeHint { cwnd: 90_000, rtt: Duration::from_millis(30) };
+        let setup = Setup {
+            max_datagram_size: 1_440,
+            initial_window: Some(40_000),
+            resume: Some(hint),
+            paces: false,
+            ecn: EcnCodepoint::NotEct,
+            ..Setup::default()
+        };
+        let expected = Config {
+            max_datagram_size: 1_440,
+            initial_window: Some(40_000),
+            resume: Some(hint),
+            paces: false,
+            ecn: false,
+            ..Config::default()
+        };
+        assert_eq!(Config::from(setup), expected);
+        for usable in [EcnCodepoint::Ect0, EcnCodepoint::Ect1] {
+            assert!(Config::from(Setup { ecn: usable, ..setup }).ecn, "{usable:?}");
+        }
+    }
+}
