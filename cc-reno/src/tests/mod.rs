@@ -1,5 +1,6 @@
 //! Tests of the whole controller, by rule. Scripts named A15, C1, ... are bugs found in other stacks.
 
+mod bare;
 mod invariants;
 mod rules;
 mod stack;
