@@ -28,7 +28,10 @@ enum Cause {
     /// Nothing yet.
     Nothing,
     Congestion,
-    PersistentCongestion,
+    PersistentCongestion {
+        /// Whether an ack of a packet that is not covered has come since.
+        is_answered: bool,
+    },
     NewPath,
 }
 
@@ -57,13 +60,16 @@ impl RecoveryPeriod {
     /// The window collapsed for persistent congestion. Slow start follows (RFC 9002 section 7.6.2); what the period covers
     /// stays covered.
     pub fn collapse(&mut self) {
-        self.cause = Cause::PersistentCongestion;
+        self.cause = Cause::PersistentCongestion { is_answered: false };
         self.is_running = false;
     }
 
     /// A packet that is not covered was acked: the period is over (RFC 9002 section 7.3.2).
     pub fn end(&mut self) {
         self.is_running = false;
+        if let Cause::PersistentCongestion { is_answered } = &mut self.cause {
+            *is_answered = true;
+        }
     }
 
     /// A new network path is in use: nothing sent before counts for it (RFC 9000 section 9.4).
@@ -114,7 +120,15 @@ impl RecoveryPeriod {
     /// Whether the last reduction was one for persistent congestion: another for the same packets would be no news.
     #[must_use]
     pub fn is_collapse(&self) -> bool {
-        self.cause == Cause::PersistentCongestion
+        matches!(self.cause, Cause::PersistentCongestion { .. })
+    }
+
+    /// Whether the window collapsed for persistent congestion and nothing sent after that was acked yet: the slow start that
+    /// follows has not begun to grow. A collapse must not raise the pacing rate; one that paces slow start faster waits for
+    /// that ack.
+    #[must_use]
+    pub fn is_fresh_collapse(&self) -> bool {
+        self.cause == Cause::PersistentCongestion { is_answered: false }
     }
 
     /// Whether one packet may be sent beyond the window (RFC 9002 section 7.3.2).
@@ -216,6 +230,9 @@ mod tests {
         period.begin(&path(200, 20, 0));
         period.collapse();
         assert!(!period.is_running() && period.is_collapse() && period.covers(Some(19), at(150)));
+        assert!(period.is_fresh_collapse());
+        period.end();
+        assert!(period.is_collapse() && !period.is_fresh_collapse());
         period.begin(&path(300, 30, 0));
         assert!(period.is_running() && !period.is_collapse());
     }

@@ -53,6 +53,17 @@ struct Outputs {
     beyond_cwnd: bool,
 }
 
+impl Outputs {
+    /// After a loss or a mark: the rate is not above that before it, until the next event computes it anew. A collapse opens
+    /// a slow start, which may be configured to pace faster.
+    fn keep_rate_below(&mut self, before: &Self) {
+        self.pacing_rate = match (self.pacing_rate, before.pacing_rate) {
+            (Some(rate), Some(before)) => Some(rate.min(before)),
+            (rate, _) => rate,
+        };
+    }
+}
+
 impl Cubic<HyStartPlusPlus> {
     /// CUBIC with HyStart++, as RFC 9438 section 4.10 recommends.
     #[must_use]
@@ -406,6 +417,7 @@ impl<S: SlowStart> CongestionController for Cubic<S> {
     }
 
     fn on_loss(&mut self, path: &PathState, loss: &LossEvent<'_>) {
+        let outputs = self.outputs;
         self.follow_mtu(path);
         let (mut new, mut in_period, mut old) = (0_u64, 0_u64, 0_u64);
         let mut in_earlier = false;
@@ -443,6 +455,7 @@ impl<S: SlowStart> CongestionController for Cubic<S> {
         }
         self.note_idle(path);
         self.update_outputs();
+        self.outputs.keep_rate_below(&outputs);
     }
 
     fn on_ecn(&mut self, path: &PathState, ecn: &EcnEvent) {

@@ -85,8 +85,8 @@ impl QuicDc {
 
     /// All outputs, from the state.
     fn outputs(&self) -> Outputs {
-        let slow_start = self.westwood.is_in_slow_start() && !self.delay.is_limiting();
-        self.westwood.outputs(self.delay.limited(self.westwood.cwnd()), slow_start)
+        let doubling = self.westwood.is_doubling() && !self.delay.is_limiting();
+        self.westwood.outputs(self.delay.limited(self.westwood.cwnd()), doubling)
     }
 
     /// The window in force.
@@ -139,6 +139,13 @@ impl QuicDc {
     fn settle(&mut self) {
         self.delay.drop_idle_limit(self.westwood.cwnd());
     }
+
+    /// The same after a loss or a mark, which must not raise the pacing rate: without its limit a slow start paces faster.
+    fn settle_after_signal(&mut self) {
+        if !self.westwood.is_doubling() {
+            self.settle();
+        }
+    }
 }
 
 impl CongestionController for QuicDc {
@@ -174,7 +181,7 @@ impl CongestionController for QuicDc {
         {
             self.on_congestion(path.now, sent_at, window);
         }
-        self.settle();
+        self.settle_after_signal();
     }
 
     fn on_ecn(&mut self, path: &PathState, ecn: &EcnEvent) {
@@ -183,7 +190,7 @@ impl CongestionController for QuicDc {
         if self.westwood.congestion_events() != events {
             self.on_congestion(path.now, ecn.largest_acked_sent_at, window);
         }
-        self.settle();
+        self.settle_after_signal();
     }
 
     fn pacing_rate(&self) -> Option<Rate> {

@@ -53,7 +53,7 @@
 //!   ([`AdditiveIncrease`](cc_core::AdditiveIncrease)). The one packet of RFC 9002 section 7.3.2 may be sent after a loss or a mark,
 //!   not after a delay.
 //! * After persistent congestion the recovery period stays ([`RecoveryPeriod`](cc_core::RecoveryPeriod)), and slow start goes up to what
-//!   the path was measured to hold.
+//!   the path was measured to hold. It is paced at two windows from its first ack on, since no signal raises the pacing rate.
 //! * Stacks that call acks before losses let a frame's own bandwidth sample decide about its losses.
 //!
 //! The signal:

@@ -26,9 +26,9 @@ pub(crate) struct Outputs {
 }
 
 impl Outputs {
-    pub(crate) fn new(settings: &Settings, cwnd: u64, slow_start: bool, smoothed_rtt: Duration) -> Self {
+    pub(crate) fn new(settings: &Settings, cwnd: u64, doubling: bool, smoothed_rtt: Duration) -> Self {
         let cwnd = cwnd.clamp(settings.min_window(), MAX_WINDOW);
-        let percent = if slow_start { SLOW_START_PACING_PERCENT } else { PACING_PERCENT };
+        let percent = if doubling { SLOW_START_PACING_PERCENT } else { PACING_PERCENT };
         // At least two datagrams, and no burst above the initial window (RFC 9002 section 7.7).
         let quantum = (cwnd / QUANTUM_DIVISOR).min(settings.initial_window()).max(settings.min_window());
         Self {

@@ -92,6 +92,12 @@ impl Westwood {
         !self.period.is_running() && self.cwnd < self.ssthresh
     }
 
+    /// Whether slow start paces ahead of the flight. The one after a collapse does from its first ack on: no signal raises
+    /// the pacing rate.
+    pub(crate) fn is_doubling(&self) -> bool {
+        self.is_in_slow_start() && !self.period.is_fresh_collapse()
+    }
+
     /// What a window of `cwnd` bytes is reduced to: `max(BWE * min RTT, 2 datagrams)`, with half of the window in place
     /// of the product where there are fewer than two samples. At most the window itself.
     pub(crate) fn target(&self, cwnd: u64) -> u64 {
@@ -103,12 +109,12 @@ impl Westwood {
     }
 
     /// All outputs for a window of `cwnd` bytes, from the state.
-    pub(crate) fn outputs(&self, cwnd: u64, slow_start: bool) -> Outputs {
-        Outputs::new(&self.settings, cwnd, slow_start, self.smoothed_rtt)
+    pub(crate) fn outputs(&self, cwnd: u64, doubling: bool) -> Outputs {
+        Outputs::new(&self.settings, cwnd, doubling, self.smoothed_rtt)
     }
 
     fn own_outputs(&self) -> Outputs {
-        self.outputs(self.cwnd, self.is_in_slow_start())
+        self.outputs(self.cwnd, self.is_doubling())
     }
 
     /// Newly acked packets, or nothing new in the last part of a frame. Returns the length of the interval of the bandwidth
@@ -217,6 +223,10 @@ impl Westwood {
             };
         if follows {
             self.cwnd = initial;
+            if self.ssthresh != INFINITE {
+                // Not a slow start, which would pace faster, in a call that may tell a loss.
+                self.ssthresh = initial;
+            }
             self.utilisation = Utilisation::new(self.settings.increase_rule, initial);
         }
         self.cwnd = self.cwnd.max(self.settings.min_window());

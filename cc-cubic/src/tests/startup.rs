@@ -61,6 +61,20 @@ fn the_pacing_rate_is_five_quarters_of_the_window_per_rtt() {
 }
 
 #[test]
+fn a_collapse_raises_no_pacing_rate_although_slow_start_is_paced_faster() {
+    // 4800 bytes of slow start are reduced to 3360: 1.25 * 3360 / 0.1 s = 42000 B/s. The 2400 bytes that persistent
+    // congestion leaves would be paced at 2 * 2400 / 0.1 s = 48000.
+    let config = Config { slow_start_pacing_percent: 200, initial_window: Some(3_600), ..Config::default() };
+    let mut stack = Stack::with(&config);
+    stack.fill(0);
+    stack.ack(100, 1..=1);
+    stack.frame(150, Frame { losses: vec![2], ..Frame::default() });
+    assert_eq!((stack.cc.cwnd(), stack.cc.pacing_rate()), (3_360, Some(Rate::from_bytes_per_sec(42_000))));
+    stack.frame(160, Frame { losses: vec![3], persistent: true, ..Frame::default() });
+    assert_eq!((stack.cc.cwnd(), stack.cc.pacing_rate()), (2_400, Some(Rate::from_bytes_per_sec(42_000))));
+}
+
+#[test]
 fn a_burst_is_at_least_two_datagrams_and_at_most_the_initial_window() {
     // RFC 9002 section 7.7.
     let quantum = |datagram, initial| {

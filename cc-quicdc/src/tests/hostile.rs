@@ -217,6 +217,12 @@ fn is_bounded(slower: &impl CongestionController, faster: &impl CongestionContro
         && (faster.may_send_beyond_cwnd() || !slower.may_send_beyond_cwnd())
 }
 
+/// Whether the pacing rate is no higher than before, unless the window is larger.
+fn raises_no_rate(after: &impl CongestionController, before: &impl CongestionController) -> bool {
+    let rate = |rate: Option<cc_core::Rate>| rate.map_or(u64::MAX, cc_core::Rate::as_bytes_per_sec);
+    after.cwnd() > before.cwnd() || rate(after.pacing_rate()) <= rate(before.pacing_rate())
+}
+
 fn modes() -> impl Strategy<Value = DelayMode> {
     prop::sample::select(vec![
         DelayMode::Threshold,
@@ -281,9 +287,13 @@ proptest! {
             prop_assert!(cc.cwnd() >= 2 * datagram && cc.cwnd() <= crate::MAX_WINDOW);
             prop_assert!(cc.send_quantum() >= datagram && cc.send_quantum() <= 65_536);
             prop_assert!(cc.pacing_rate().is_none_or(|rate| !rate.is_zero()));
-            // U6: a signal raises nothing; and an RTT, by itself, no window.
+            // U6: a signal raises nothing, but that a larger datagram lifts the floor; and an RTT, by itself, no window.
             if matches!(call, Call::Loss { .. } | Call::Ecn { .. } | Call::Rtt { .. }) {
                 prop_assert!(cc.cwnd() <= before.cwnd().max(2 * datagram), "{call:?}");
+            }
+            if matches!(call, Call::Loss { .. } | Call::Ecn { .. }) {
+                prop_assert!(raises_no_rate(&cc, &before), "{call:?}");
+                prop_assert!(raises_no_rate(cc.westwood(), before.westwood()), "{call:?}");
             }
         }
     }

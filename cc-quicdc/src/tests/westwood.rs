@@ -1,8 +1,8 @@
 //! Westwood+, rule by rule (quicdc: "The controller"; RFC 9002 section 7 for what is NewReno's).
 
-use super::stack::{MSS, Stack, ms};
+use super::stack::{Bare, MSS, Stack, ms};
 use crate::config::MAX_WINDOW;
-use crate::{BandwidthFilter, Config, Westwood};
+use crate::{BandwidthFilter, Config, QuicDc, Westwood};
 use cc_core::{
     CongestionController, EcnCodepoint, MtuChange, PathChange, Rate, SendDecision, SendLimit, Setup,
 };
@@ -241,4 +241,38 @@ fn windows_saturate() {
     let setup = Setup { initial_window: Some(1), ecn: EcnCodepoint::NotEct, ..Setup::default() };
     let stack = westwood(setup.into());
     assert_eq!((stack.cwnd(), stack.cc().wanted_ecn()), (2 * MSS, EcnCodepoint::NotEct));
+}
+
+/// A loss halves 13200 bytes to 6600; then persistent congestion leaves 2400. The pacing rates after each, and after the first
+/// ACK of the slow start that follows. RTT 100 ms.
+fn rates_in_a_collapse(controller: impl CongestionController) -> [u64; 3] {
+    let mut stack = Bare::new(controller);
+    let rate = |stack: &Bare<_>| CongestionController::pacing_rate(&stack.cc).unwrap().as_bytes_per_sec();
+    stack.send(0, 10);
+    stack.ack(100, 0..1, |_| 0);
+    stack.lose(150, 1..2, false);
+    let reduced = rate(&stack);
+    stack.lose(160, 2..10, true);
+    let collapsed = rate(&stack);
+    let sent = stack.send(200, 2);
+    stack.ack(300, sent, |_| 0);
+    [reduced, collapsed, rate(&stack)]
+}
+
+#[test]
+fn a_collapse_paces_no_faster_and_the_slow_start_after_it_does() {
+    // 1.25 * 6600 / 0.1 s; 1.25 * 2400 / 0.1 s, with 2 for 1.25 were 48000; 2 * 4800 / 0.1 s.
+    let rates = [82_500, 30_000, 96_000];
+    assert_eq!(rates_in_a_collapse(Westwood::new(&Config::default())), rates);
+    assert_eq!(rates_in_a_collapse(QuicDc::new(&Config::default())), rates);
+    // From 4800 bytes: 1.25 * 3000 / 0.1 s in recovery, where 48000 would be more.
+    let config = Config { initial_window: Some(4_800), ..Config::default() };
+    let mut stack = Bare::new(Westwood::new(&config));
+    stack.send(0, 4);
+    stack.ack(100, 0..1, |_| 0);
+    stack.lose(150, 1..2, false);
+    assert_eq!(stack.cc.pacing_rate(), Some(Rate::from_bytes_per_sec(37_500)));
+    stack.lose(160, 2..3, true);
+    assert_eq!((stack.cc.cwnd(), stack.cc.snapshot().phase), (2_400, "slow_start"));
+    assert_eq!(stack.cc.pacing_rate(), Some(Rate::from_bytes_per_sec(30_000)));
 }
