@@ -120,8 +120,8 @@ fn state_ranges(state: &LinkState, ends: bool, initial_mtu: u64) {
             QueueLimit::Unlimited => {}
         }
     }
-    if let Jitter::Gauss { mean_us } = state.jitter {
-        within("jitter", mean_us, 1..=10_000_000);
+    if let Jitter::Gauss { mean_us: us } | Jitter::Wifi { average_us: us, .. } = state.jitter {
+        within("jitter", us, 1..=10_000_000);
     }
     within("loss", state.loss_ppm.into(), 0..=500_000);
     within("loss", state.up_loss_ppm.into(), 0..=500_000);

@@ -3,6 +3,7 @@
 //! Source of the model: the simulator behind the C4 test draft. Packets are never reordered: one whose jittered
 //! arrival is late holds back all later ones, which then come out at once.
 
+use super::jitter;
 use super::outcome::LinkOutcome;
 use super::packet::{Content, Packet};
 use super::rng::SplitMix64;
@@ -114,7 +115,7 @@ impl Link {
             return false;
         }
         self.idle_at = now + waiting + service_time_us(self.rate_bps, packet.bytes);
-        let arrival = self.idle_at + self.latency_us + self.jitter_us();
+        let arrival = self.idle_at + self.latency_us + jitter::sample_us(self.jitter, &mut self.rng);
         // No draw without loss: jitter is then the same as on a link that knows none.
         let lost = self.rng.chance(self.loss_ppm);
         self.in_transit.push_back(Accepted { arrival, lost, packet });
@@ -187,13 +188,6 @@ impl Link {
     pub(super) fn submitted(&self) -> u64 {
         self.submitted
     }
-
-    fn jitter_us(&mut self) -> u64 {
-        match self.jitter {
-            Jitter::None => 0,
-            Jitter::Gauss { mean_us } => gauss_us(&mut self.rng, mean_us),
-        }
-    }
 }
 
 /// Time to serialise `bytes`, in whole microseconds rounded down, at least 1.
@@ -206,20 +200,10 @@ pub(crate) fn service_time_us(rate_bps: u64, bytes: u64) -> u64 {
     u64::try_from((u128::from(byte_time) * u128::from(bytes)) >> 20).unwrap_or(NEVER / 4).clamp(1, NEVER / 4)
 }
 
-/// A sample of [`Jitter::Gauss`], in integers: uniforms of 30 bits, the sum of twelve minus six, cut at -3.
-fn gauss_us(rng: &mut SplitMix64, mean_us: u64) -> u64 {
-    const ONE: i128 = 1 << 30;
-    let sum: i128 = (0..12).map(|_| i128::from(rng.next_u64() >> 34)).sum();
-    let deviation = (sum - 6 * ONE).max(-3 * ONE);
-    let mean = i128::from(mean_us);
-    u64::try_from(mean + mean * deviation / (3 * ONE)).unwrap_or(0)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Fate, Link, gauss_us, service_time_us};
+    use super::{Fate, Link, service_time_us};
     use crate::engine::packet::{Content, Packet};
-    use crate::engine::rng::SplitMix64;
     use crate::scenario::{Direction, Jitter, LinkState, QueueLimit};
 
     fn state(down_bps: u64, latency_us: u64, queue: QueueLimit) -> LinkState {
@@ -356,17 +340,5 @@ mod tests {
         // After a loss the next is as likely as ever: mean 40, standard deviation sqrt(2000 * 0.02 * 0.98) = 6.3.
         let pairs = lost.windows(2).filter(|pair| pair[0] && pair[1]).count();
         assert!((15..=65).contains(&pairs), "{pairs}");
-    }
-
-    #[test]
-    fn gaussian_jitter_has_the_stated_mean_and_spread() {
-        let mut rng = SplitMix64::new(3);
-        let samples: Vec<u64> = (0..100_000).map(|_| gauss_us(&mut rng, 2_000)).collect();
-        let mean = samples.iter().sum::<u64>() as f64 / samples.len() as f64;
-        let variance =
-            samples.iter().map(|&us| (us as f64 - mean).powi(2)).sum::<f64>() / samples.len() as f64;
-        assert!((mean - 2_000.0).abs() < 10.0, "mean {mean}");
-        assert!((variance.sqrt() - 2_000.0 / 3.0).abs() < 10.0, "sd {}", variance.sqrt());
-        assert!(samples.iter().all(|&us| us <= 6_000));
     }
 }

@@ -15,6 +15,7 @@ mod ack_policy;
 mod client;
 mod cross;
 mod flow;
+mod jitter;
 pub(crate) mod link;
 mod loss;
 mod outcome;

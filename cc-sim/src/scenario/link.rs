@@ -73,4 +73,38 @@ pub enum Jitter {
         /// Mean in microseconds.
         mean_us: u64,
     },
+    /// Of Wi-Fi among neighbours on the same channel (draft-huitema-ccwg-c4-test, "Bad Wi-Fi"): a number of intervals of 1 ms
+    /// with the Poisson distribution of mean 1, at a random place in the last of them; and for a fraction of the packets a
+    /// number of intervals of 7.5 ms with that of mean 12, spikes of 50 to 150 ms.
+    Wifi {
+        /// What the average is to be, in microseconds, from which that fraction follows: none up to 1 ms. The mean of the
+        /// samples is a third of a millisecond less, that of the delays far more, since packets stay in order.
+        average_us: u64,
+        /// Whose constants.
+        model: WifiModel,
+    },
+}
+
+/// The two versions of the Wi-Fi jitter, for an average of `a` ms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WifiModel {
+    /// Of the runs behind the draft's tables: a fraction of `(a - 1) / 84` of the packets has spikes, at a random place in the
+    /// last interval of 7.5 ms if there are two or more (sim_model section 3).
+    Simulated,
+    /// Of the draft's text: a fraction of `(a - 1) / 90`, at the end of an interval.
+    Written,
+}
+
+impl WifiModel {
+    /// Both.
+    pub const ALL: &'static [Self] = &[Self::Simulated, Self::Written];
+
+    /// The name used in files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Simulated => "wifi",
+            Self::Written => "wifi_written",
+        }
+    }
 }

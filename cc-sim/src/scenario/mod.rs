@@ -35,7 +35,7 @@ pub use cross::{CrossTraffic, Pattern};
 pub use endpoint::{Endpoint, ReceiveTimestamps, ReceiverClock};
 pub use error::ScenarioError;
 pub use flow::{Direction, Flow, FlowAlgorithm, Resume, RunEnd, Transfer};
-pub use link::{Jitter, LinkState, LinkTimeline, QueueLimit};
+pub use link::{Jitter, LinkState, LinkTimeline, QueueLimit, WifiModel};
 pub use parse::parse;
 pub(crate) use parse::time_limit_range;
 

@@ -24,7 +24,8 @@
 //!                               # or queue_unlimited = true
 //! up_queue_ms = 100             # optional: another queue from the data receiver to the data sender, in the same three
 //!                               # ways (up_queue_bytes, up_queue_unlimited)
-//! jitter_ms = 2                 # optional, 0..=10000: mean of the Gaussian jitter
+//! jitter_ms = 2                 # optional, 0..=10000: mean of the jitter
+//! jitter_model = "gauss"        # optional: Gaussian; or "wifi" as simulated, "wifi_written" as in the draft's text
 //! loss_percent = 0.1            # optional, 0..=50: packets lost at random on the way to the data receiver
 //! up_loss_percent = 1           # optional, 0..=50: and on the way back, ACKs among them
 //!

@@ -146,6 +146,10 @@ impl File {
         match jitter {
             Jitter::None => {}
             Jitter::Gauss { mean_us } => self.line("jitter_ms", decimal(*mean_us, MS)),
+            Jitter::Wifi { average_us, model } => {
+                self.line("jitter_ms", decimal(*average_us, MS));
+                self.line("jitter_model", quoted(model.name()));
+            }
         }
         self.scaled_unless("loss_percent", (*loss_ppm).into(), PERCENT, 0);
         self.scaled_unless("up_loss_percent", (*up_loss_ppm).into(), PERCENT, 0);
@@ -278,6 +282,15 @@ up_mbps = 7
 latency_ms = 60_000
 queue_bytes = 100_000
 up_queue_bytes = 1_300
+jitter_ms = 7
+jitter_model = "wifi"
+[[link]]
+duration_ms = 3
+rate_mbps = 8
+latency_ms = 4
+queue_ms = 81
+jitter_ms = 0.5
+jitter_model = "wifi_written"
 [transfer]
 size_bytes = 7
 start_ms = 0.5

@@ -3,7 +3,7 @@
 use super::check::{BYTES, Checker, DAY_US, MBPS, MINUTE_US, MS, PERCENT, range_text, scaled};
 use super::raw::{Number, RawState};
 use crate::engine::packet::size;
-use crate::scenario::{Endpoint, Jitter, LinkState, LinkTimeline, QueueLimit, ScenarioError};
+use crate::scenario::{Endpoint, Jitter, LinkState, LinkTimeline, QueueLimit, ScenarioError, WifiModel};
 use std::ops::RangeInclusive;
 
 // In units of the program: us, bit/s, bytes.
@@ -18,6 +18,8 @@ const RATE_BPS: RangeInclusive<u64> = 1_000..=1_000_000_000_000;
 /// So that a run that is given time enough gets through.
 const LOSS_PPM: RangeInclusive<u64> = 0..=500_000;
 const MAX_STATES: usize = 1_000;
+/// The jitter of a file that names none.
+const GAUSS: &str = "gauss";
 
 impl Checker<'_> {
     pub(super) fn timeline(
@@ -67,7 +69,6 @@ impl Checker<'_> {
         };
         let down_bps = self.rate(&field("rate_mbps"), raw.rate_mbps, ends)?;
         let up_bps = raw.up_mbps.map(|value| self.rate(&field("up_mbps"), value, ends)).transpose()?;
-        let jitter_us = self.or(&field("jitter_ms"), raw.jitter_ms, MS, JITTER_US, 0)?;
         let limits = (raw.queue_ms, raw.queue_bytes, raw.queue_unlimited);
         let queue = self.queue(&field("queue"), limits, endpoint)?;
         let queue = queue.ok_or_else(|| self.not_one_queue(&field("queue")))?;
@@ -83,10 +84,27 @@ impl Checker<'_> {
             latency_us: self.number(&field("latency_ms"), raw.latency_ms, MS, LATENCY_US)?,
             queue,
             up_queue: self.queue(&field("up_queue"), up_limits, endpoint)?.unwrap_or(queue),
-            jitter: if jitter_us == 0 { Jitter::None } else { Jitter::Gauss { mean_us: jitter_us } },
+            jitter: self.jitter(i, raw)?,
             loss_ppm: loss("loss_percent", raw.loss_percent)?,
             up_loss_ppm: loss("up_loss_percent", raw.up_loss_percent)?,
         })
+    }
+
+    /// The jitter of state number `i`; 0 is none of any model.
+    fn jitter(&self, i: usize, raw: &RawState) -> Result<Jitter, ScenarioError> {
+        let us = self.or(&format!("link[{i}].jitter_ms"), raw.jitter_ms, MS, JITTER_US, 0)?;
+        let name = raw.jitter_model.as_deref().unwrap_or(GAUSS);
+        let model = WifiModel::ALL.iter().find(|model| model.name() == name);
+        match model {
+            _ if name != GAUSS && model.is_none() => {
+                let names: Vec<&str> = WifiModel::ALL.iter().map(|model| model.name()).collect();
+                let problem = format!("`{name}` (allowed: {GAUSS}, {})", names.join(", "));
+                Err(self.error(&format!("link[{i}].jitter_model"), &problem))
+            }
+            _ if us == 0 => Ok(Jitter::None),
+            None => Ok(Jitter::Gauss { mean_us: us }),
+            Some(&model) => Ok(Jitter::Wifi { average_us: us, model }),
+        }
     }
 
     /// The one limit that is given of three fields called `{name}_ms` and so on; `None` if none is.

@@ -41,6 +41,7 @@ pub(super) struct RawState {
     #[serde(default)]
     pub(super) up_queue_unlimited: bool,
     pub(super) jitter_ms: Option<Number>,
+    pub(super) jitter_model: Option<String>,
     pub(super) loss_percent: Option<Number>,
     pub(super) up_loss_percent: Option<Number>,
 }

@@ -2,7 +2,7 @@ use super::parse;
 use crate::Algorithm;
 use crate::scenario::{
     CrossTraffic, Direction, Endpoint, Flow, FlowAlgorithm, Group, Jitter, LinkState, Pattern, QueueLimit,
-    ReceiveTimestamps, ReceiverClock, Resume, RunEnd, Scenario, Transfer, builtin, builtin_names,
+    ReceiveTimestamps, ReceiverClock, Resume, RunEnd, Scenario, Transfer, WifiModel, builtin, builtin_names,
 };
 
 /// A file that is accepted; tests change one line of it.
@@ -366,6 +366,26 @@ fn words_of_a_flow_are_refused_with_those_that_there_are() {
     let many = GOOD.to_owned() + &"[[flow]]\nsize_bytes = 1\n".repeat(254);
     let error = parse(&many, "many.toml").unwrap_err().to_string();
     assert_eq!(error, "many.toml: flow: 256 flows (allowed: 0..=255)");
+}
+
+#[test]
+fn jitter_is_gaussian_or_of_wifi_in_two_versions() {
+    let with = |lines: &str| parse(&GOOD.replace("jitter_ms = 2", lines), "x").unwrap().link.states[0].jitter;
+    let wifi = |model| Jitter::Wifi { average_us: 7_000, model };
+    assert_eq!(with("jitter_ms = 7\njitter_model = \"gauss\""), Jitter::Gauss { mean_us: 7_000 });
+    assert_eq!(with("jitter_ms = 7\njitter_model = \"wifi\""), wifi(WifiModel::Simulated));
+    assert_eq!(with("jitter_ms = 7\njitter_model = \"wifi_written\""), wifi(WifiModel::Written));
+    // None, whatever the model.
+    assert_eq!(with("jitter_model = \"wifi\""), Jitter::None);
+    assert_eq!(with("jitter_ms = 0\njitter_model = \"wifi\""), Jitter::None);
+    for model in ["", "Wifi", "wi-fi", "poisson"] {
+        let other = format!("jitter_ms = 2\njitter_model = \"{model}\"");
+        let allowed = format!("`{model}` (allowed: gauss, wifi, wifi_written)");
+        assert_refused("jitter_ms = 2", &other, "link[0].jitter_model", &allowed);
+    }
+    assert_refused("jitter_ms = 2", "jitter_ms = 2\njitter_model = 1", "link[0].jitter_model", "string");
+    let much = "jitter_ms = 10_001\njitter_model = \"wifi\"";
+    assert_refused("jitter_ms = 2", much, "link[0].jitter_ms", "0..=10000 ms");
 }
 
 #[test]
