@@ -25,7 +25,7 @@ fn gauss_us(rng: &mut SplitMix64, mean_us: u64) -> u64 {
 }
 
 /// An interval in which a sender waits for a free channel, in microseconds; their number has mean 1
-/// (draft-huitema-ccwg-c4-test, "Bad Wi-Fi").
+/// (draft-huitema-ccwg-c4-test section 2.3).
 const DEFERRAL_US: u64 = 1_000;
 /// An interval in which it sends a packet again, in microseconds; their number has mean 12 (same place).
 const RETRY_US: u64 = 7_500;

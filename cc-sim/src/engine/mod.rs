@@ -80,7 +80,8 @@ pub fn simulate_with(
     seed: u64,
     observer: &mut dyn Observer,
 ) -> Result<RunOutcome, SimulationError> {
-    Simulation::new(scenario, algorithm, make, seed).run(observer)
+    let timeline = scenario.link.with_queue_for(algorithm, &scenario.queue_for);
+    Simulation::new(scenario, &timeline, algorithm, make, seed).run(observer)
 }
 
 /// Sees what happens at the senders. Unit, `()`, looks away.

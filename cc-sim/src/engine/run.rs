@@ -9,7 +9,7 @@ use super::schedule::Schedule;
 use super::{
     CrossOutcome, Observer, Outcome, Progress, RunOutcome, Sample, SampleKind, SimulationError, server,
 };
-use crate::scenario::{Direction, RunEnd, Scenario};
+use crate::scenario::{Direction, LinkTimeline, RunEnd, Scenario};
 use crate::{Algorithm, MakeController};
 use cc_core::CongestionController;
 use std::collections::VecDeque;
@@ -44,6 +44,8 @@ struct Access {
 
 pub(super) struct Simulation<'a> {
     scenario: &'a Scenario,
+    /// The timeline of the links, for the main flow's algorithm.
+    timeline: &'a LinkTimeline,
     clock: u64,
     /// The link of each direction.
     links: [Link; 2],
@@ -67,12 +69,13 @@ pub(super) struct Simulation<'a> {
 impl<'a> Simulation<'a> {
     pub(super) fn new(
         scenario: &'a Scenario,
+        timeline: &'a LinkTimeline,
         algorithm: Algorithm,
         make: MakeController<'_>,
         seed: u64,
     ) -> Self {
         let mut seeds = SplitMix64::new(seed);
-        let first = &scenario.link.states[0];
+        let first = &timeline.states[0];
         let links = [Direction::Forward, Direction::Reverse]
             .map(|direction| Link::new(first, direction, seeds.next_u64()));
         let mut flows = vec![Flow::main(scenario, algorithm, make, seeds.next_u64())];
@@ -85,6 +88,7 @@ impl<'a> Simulation<'a> {
         let places = places(&parts, &access, flows.len());
         let mut simulation = Self {
             scenario,
+            timeline,
             clock: 0,
             links,
             acks: AckStore::new(&scenario.endpoint),
@@ -283,7 +287,7 @@ impl<'a> Simulation<'a> {
     }
 
     fn change_link(&mut self) {
-        let timeline = &self.scenario.link;
+        let timeline = self.timeline;
         self.link_state += 1;
         if self.link_state == timeline.states.len() {
             self.link_state = 0;

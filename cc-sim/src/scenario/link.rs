@@ -1,5 +1,8 @@
 //! The path: a timeline of its parameters, queues, jitter.
 
+use crate::Algorithm;
+use std::borrow::Cow;
+
 /// The states that the link goes through. There is at least one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkTimeline {
@@ -51,6 +54,31 @@ impl LinkState {
     }
 }
 
+/// A queue that the link has in all states and both ways if the main flow has this algorithm, in the place of theirs: some
+/// rows of the draft's tables were run with a buffer for each algorithm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueFor {
+    /// The main flow's algorithm.
+    pub algorithm: Algorithm,
+    /// What the queues hold.
+    pub queue: QueueLimit,
+}
+
+impl LinkTimeline {
+    /// The timeline for a main flow of `algorithm`.
+    #[must_use]
+    pub fn with_queue_for(&self, algorithm: Algorithm, queues: &[QueueFor]) -> Cow<'_, Self> {
+        let Some(other) = queues.iter().find(|other| other.algorithm == algorithm) else {
+            return Cow::Borrowed(self);
+        };
+        let mut timeline = self.clone();
+        for state in &mut timeline.states {
+            (state.queue, state.up_queue) = (other.queue, other.queue);
+        }
+        Cow::Owned(timeline)
+    }
+}
+
 /// When a packet that arrives at the queue is dropped (tail drop).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueLimit {
@@ -73,7 +101,7 @@ pub enum Jitter {
         /// Mean in microseconds.
         mean_us: u64,
     },
-    /// Of Wi-Fi among neighbours on the same channel (draft-huitema-ccwg-c4-test, "Bad Wi-Fi"): a number of intervals of 1 ms
+    /// Of Wi-Fi among neighbours on the same channel (draft-huitema-ccwg-c4-test section 2.3): a number of intervals of 1 ms
     /// with the Poisson distribution of mean 1, at a random place in the last of them; and for a fraction of the packets a
     /// number of intervals of 7.5 ms with that of mean 12, spikes of 50 to 150 ms.
     Wifi {

@@ -35,7 +35,7 @@ pub use cross::{CrossTraffic, Pattern};
 pub use endpoint::{Endpoint, ReceiveTimestamps, ReceiverClock};
 pub use error::ScenarioError;
 pub use flow::{Direction, Flow, FlowAlgorithm, Resume, RunEnd, Transfer};
-pub use link::{Jitter, LinkState, LinkTimeline, QueueLimit, WifiModel};
+pub use link::{Jitter, LinkState, LinkTimeline, QueueFor, QueueLimit, WifiModel};
 pub use parse::parse;
 pub(crate) use parse::time_limit_range;
 
@@ -48,6 +48,8 @@ pub struct Scenario {
     pub summary: String,
     /// The two directions of the bottleneck share their parameters, but the rate may differ.
     pub link: LinkTimeline,
+    /// Queues in the place of those of the link, for some algorithms of the main flow; one each at most.
+    pub queue_for: Vec<QueueFor>,
     /// The transfer of the main flow, which is a forward one.
     pub transfer: Transfer,
     /// State of an earlier connection, given to the main flow's sender (careful resume, RFC 9959).
@@ -72,6 +74,7 @@ impl Scenario {
             name: name.to_owned(),
             summary: String::new(),
             link,
+            queue_for: Vec::new(),
             transfer,
             resume: None,
             flows: Vec::new(),

@@ -34,6 +34,10 @@
 //! latency_ms = 50
 //! queue_ms = 80
 //!
+//! [[queue_for]]                 # optional, at most one for each algorithm: another queue in all states and both ways
+//! algorithm = "bbr"             # if this is the algorithm of the main flow
+//! queue_ms = 30                 # in one of the three ways of [[link]]
+//!
 //! [transfer]
 //! size_bytes = 7_000_000        # 1..=10^11
 //! start_ms = 0                  # optional, 0..=3600000, less than time_limit_ms
@@ -179,6 +183,7 @@ impl Checker<'_> {
         let endpoint = self.endpoint(&raw.endpoint)?;
         Ok(Scenario {
             link: self.timeline(&raw.link, raw.link_repeats, &endpoint)?,
+            queue_for: self.queues_for(&raw.queue_for, &endpoint)?,
             transfer: self.transfer("transfer", transfer, time_limit_us)?,
             flows: self.flows(&raw.flow, time_limit_us)?,
             cross: self.cross(&raw.cross)?,

@@ -2,7 +2,7 @@
 
 use super::{
     CrossTraffic, Direction, Endpoint, Flow, FlowAlgorithm, Jitter, LinkState, LinkTimeline, Pattern,
-    QueueLimit, ReceiveTimestamps, ReceiverClock, Resume, RunEnd, Scenario, Transfer,
+    QueueFor, QueueLimit, ReceiveTimestamps, ReceiverClock, Resume, RunEnd, Scenario, Transfer,
 };
 use crate::text::decimal;
 use std::fmt::{Display, Write as _};
@@ -18,7 +18,19 @@ impl Scenario {
     /// Everything is destructured, so that a field that is new cannot be forgotten here.
     #[must_use]
     pub fn to_toml(&self) -> String {
-        let Self { name, summary, link, transfer, resume, flows, cross, end, endpoint, time_limit_us } = self;
+        let Self {
+            name,
+            summary,
+            link,
+            queue_for,
+            transfer,
+            resume,
+            flows,
+            cross,
+            end,
+            endpoint,
+            time_limit_us,
+        } = self;
         let mut file = File::default();
         file.line("name", quoted(name));
         file.line("summary", quoted(summary));
@@ -33,6 +45,11 @@ impl Scenario {
         for state in states {
             file.table("[[link]]");
             file.state(state);
+        }
+        for QueueFor { algorithm, queue } in queue_for {
+            file.table("[[queue_for]]");
+            file.line("algorithm", quoted(algorithm.name()));
+            file.queue("queue", *queue);
         }
         file.table("[transfer]");
         file.transfer(transfer);
@@ -291,6 +308,15 @@ latency_ms = 4
 queue_ms = 81
 jitter_ms = 0.5
 jitter_model = "wifi_written"
+[[queue_for]]
+algorithm = "c4"
+queue_ms = 250
+[[queue_for]]
+algorithm = "reno"
+queue_bytes = 90_000
+[[queue_for]]
+algorithm = "bbr"
+queue_unlimited = true
 [transfer]
 size_bytes = 7
 start_ms = 0.5

@@ -50,15 +50,22 @@ impl Checker<'_> {
     fn flow_algorithm(&self, field: &str, name: Option<&str>) -> Result<FlowAlgorithm, ScenarioError> {
         match name {
             None | Some(MAIN) => Ok(FlowAlgorithm::Main),
-            Some(name) => match Algorithm::from_name(name) {
-                Some(algorithm) => Ok(FlowAlgorithm::Fixed(algorithm)),
-                None => {
-                    let names: Vec<&str> = Algorithm::ALL.iter().map(|algorithm| algorithm.name()).collect();
-                    let problem = format!("`{name}` (allowed: {MAIN}, {})", names.join(", "));
-                    Err(self.error(field, &problem))
-                }
-            },
+            Some(name) => self.known_algorithm(field, name, &[MAIN]).map(FlowAlgorithm::Fixed),
         }
+    }
+
+    /// The algorithm called `name`; the error names them all, after `others` that are allowed too.
+    pub(super) fn known_algorithm(
+        &self,
+        field: &str,
+        name: &str,
+        others: &[&str],
+    ) -> Result<Algorithm, ScenarioError> {
+        Algorithm::from_name(name).ok_or_else(|| {
+            let algorithms = Algorithm::ALL.iter().map(|algorithm| algorithm.name());
+            let names: Vec<&str> = others.iter().copied().chain(algorithms).collect();
+            self.error(field, &format!("`{name}` (allowed: {})", names.join(", ")))
+        })
     }
 
     pub(super) fn direction(&self, field: &str, name: Option<&str>) -> Result<Direction, ScenarioError> {

@@ -1,9 +1,11 @@
 //! The `[[link]]` tables.
 
 use super::check::{BYTES, Checker, DAY_US, MBPS, MINUTE_US, MS, PERCENT, range_text, scaled};
-use super::raw::{Number, RawState};
+use super::raw::{Number, RawQueueFor, RawState};
 use crate::engine::packet::size;
-use crate::scenario::{Endpoint, Jitter, LinkState, LinkTimeline, QueueLimit, ScenarioError, WifiModel};
+use crate::scenario::{
+    Endpoint, Jitter, LinkState, LinkTimeline, QueueFor, QueueLimit, ScenarioError, WifiModel,
+};
 use std::ops::RangeInclusive;
 
 // In units of the program: us, bit/s, bytes.
@@ -43,6 +45,27 @@ impl Checker<'_> {
             }
         }
         Ok(LinkTimeline { states, repeat })
+    }
+
+    pub(super) fn queues_for(
+        &self,
+        raw: &[RawQueueFor],
+        endpoint: &Endpoint,
+    ) -> Result<Vec<QueueFor>, ScenarioError> {
+        let mut queues: Vec<QueueFor> = Vec::new();
+        for (i, raw) in raw.iter().enumerate() {
+            let field = format!("queue_for[{i}]");
+            let algorithm = self.known_algorithm(&format!("{field}.algorithm"), &raw.algorithm, &[])?;
+            if queues.iter().any(|other| other.algorithm == algorithm) {
+                let problem = format!("`{}` for the second time (allowed: each once)", raw.algorithm);
+                return Err(self.error(&format!("{field}.algorithm"), &problem));
+            }
+            let limits = (raw.queue_ms, raw.queue_bytes, raw.queue_unlimited);
+            let name = format!("{field}.queue");
+            let queue = self.queue(&name, limits, endpoint)?.ok_or_else(|| self.not_one_queue(&name))?;
+            queues.push(QueueFor { algorithm, queue });
+        }
+        Ok(queues)
     }
 
     /// State number `i`, which `ends` or lasts for ever.

@@ -13,6 +13,8 @@ pub(super) struct RawScenario {
     #[serde(default)]
     pub(super) link_repeats: bool,
     pub(super) link: Vec<RawState>,
+    #[serde(default)]
+    pub(super) queue_for: Vec<RawQueueFor>,
     pub(super) transfer: RawTransfer,
     pub(super) resume: Option<RawResume>,
     #[serde(default)]
@@ -44,6 +46,16 @@ pub(super) struct RawState {
     pub(super) jitter_model: Option<String>,
     pub(super) loss_percent: Option<Number>,
     pub(super) up_loss_percent: Option<Number>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawQueueFor {
+    pub(super) algorithm: String,
+    pub(super) queue_ms: Option<Number>,
+    pub(super) queue_bytes: Option<Number>,
+    #[serde(default)]
+    pub(super) queue_unlimited: bool,
 }
 
 #[derive(Deserialize)]

@@ -389,6 +389,37 @@ fn jitter_is_gaussian_or_of_wifi_in_two_versions() {
 }
 
 #[test]
+fn an_algorithm_of_the_main_flow_may_have_a_queue_of_its_own() {
+    let with = |tables: &str| GOOD.replace("[transfer]", &format!("{tables}\n[transfer]"));
+    let table = |algorithm: &str, line: &str| format!("[[queue_for]]\nalgorithm = \"{algorithm}\"\n{line}\n");
+    let two = table("c4", "queue_ms = 250") + &table("bbr", "queue_bytes = 60_000");
+    let scenario = parse(&with(&two), "x").unwrap();
+    let queues = |algorithm| -> Vec<_> {
+        let link = scenario.link.with_queue_for(algorithm, &scenario.queue_for);
+        link.states.iter().map(|state| (state.queue, state.up_queue)).collect()
+    };
+    let (first, second) = (QueueLimit::DelayUs(80_000), QueueLimit::Bytes(100_000));
+    assert_eq!(queues(Algorithm::Cubic), [(first, QueueLimit::Bytes(20_000)), (second, second)]);
+    assert_eq!(queues(Algorithm::C4), [(QueueLimit::DelayUs(250_000), QueueLimit::DelayUs(250_000)); 2]);
+    assert_eq!(queues(Algorithm::Bbr), [(QueueLimit::Bytes(60_000), QueueLimit::Bytes(60_000)); 2]);
+    let refused = |tables: &str, field: &str, allowed: &str| {
+        let error = parse(&with(tables), "bad.toml").unwrap_err();
+        assert_eq!(error.field(), field, "{error}");
+        assert!(error.to_string().contains(allowed), "{error}");
+    };
+    let c4 = table("c4", "queue_ms = 250");
+    refused(&table("main", "queue_ms = 1"), "queue_for[0].algorithm", "`main` (allowed: c4, ");
+    refused(&(c4.clone() + &c4), "queue_for[1].algorithm", "each once");
+    refused(
+        &table("c4", ""),
+        "queue_for[0].queue_ms",
+        "one of queue_ms, queue_bytes, queue_unlimited = true",
+    );
+    refused(&table("c4", "queue_ms = 0"), "queue_for[0].queue_ms", "0.001..=60000 ms");
+    refused(&table("c4", "queue_bytes = 1_251"), "queue_for[0].queue_bytes", "1252..=1000000000000 bytes");
+}
+
+#[test]
 fn a_source_has_both_periods_or_neither_and_stops_after_it_starts() {
     let both = "both, or neither";
     assert_refused("on_ms = 100\n", "", "cross[0].on_ms", both);
