@@ -21,7 +21,7 @@ pub struct Published {
     pub reference_p90_us: f64,
 }
 
-/// The figures of `data/network_events.csv` and `data/compete.csv`, which say where they are from.
+/// The figures of the files `data/network_events.csv`, `compete.csv` and `wifi.csv`, which say where they are from.
 #[derive(Clone, Debug)]
 pub struct PublishedFigures(Vec<Published>);
 
@@ -34,6 +34,7 @@ impl PublishedFigures {
     pub fn load() -> Result<Self, csv::Error> {
         let mut figures = read(include_str!("../../data/network_events.csv"))?;
         figures.extend(read(include_str!("../../data/compete.csv"))?);
+        figures.extend(read(include_str!("../../data/wifi.csv"))?);
         Ok(Self(figures))
     }
 
@@ -66,9 +67,11 @@ mod tests {
     #[test]
     fn there_are_figures_for_every_scenario_of_the_draft_and_three_algorithms() {
         let figures = PublishedFigures::load().unwrap();
-        assert_eq!(figures.all().len(), (7 + 11) * 3);
+        assert_eq!(figures.all().len(), (7 + 11 + 6) * 3);
         // The reference reproduces the network events to 3 %; its C4 has changed since, which shows where flows compete.
-        for (group, least, most) in [(Group::NetworkEvents, 0.97, 1.03), (Group::Compete, 0.80, 1.25)] {
+        let bounds =
+            [(Group::NetworkEvents, 0.97, 1.03), (Group::Compete, 0.80, 1.25), (Group::Wifi, 0.9, 1.05)];
+        for (group, least, most) in bounds {
             for name in group.scenarios() {
                 let scenario = builtin(name).unwrap();
                 for algorithm in ["c4", "cubic", "bbr"] {
@@ -118,8 +121,8 @@ mod tests {
             })
             .collect();
         assert_eq!(all, expected);
-        // The same of the competitions, in whole microseconds.
-        let expected: [(&str, &str, u64, u64, u64, u64); 33] = [
+        // The same of the competitions and of Wi-Fi, in whole microseconds.
+        let expected: [(&str, &str, u64, u64, u64, u64); 51] = [
             ("vs_bbr", "c4", 2_964_582, 2_983_881, 2_818_312, 2_822_489),
             ("vs_bbr", "cubic", 2_849_612, 2_872_270, 2_851_910, 2_872_252),
             ("vs_bbr", "bbr", 4_507_849, 4_592_446, 4_510_231, 4_594_910),
@@ -153,6 +156,24 @@ mod tests {
             ("vs_cubic_lg2", "c4", 16_969_990, 17_548_782, 16_992_526, 17_406_940),
             ("vs_cubic_lg2", "cubic", 20_733_296, 20_959_969, 20_689_023, 20_917_165),
             ("vs_cubic_lg2", "bbr", 15_533_602, 15_772_770, 15_543_474, 15_817_211),
+            ("wifi_bad", "c4", 4_144_883, 4_806_788, 4_090_316, 4_607_502),
+            ("wifi_bad", "cubic", 4_117_296, 4_437_927, 4_014_047, 4_255_149),
+            ("wifi_bad", "bbr", 5_518_835, 7_575_710, 5_503_267, 7_220_035),
+            ("wifi_fade", "c4", 5_203_858, 5_480_744, 5_071_572, 5_354_066),
+            ("wifi_fade", "cubic", 5_341_080, 5_542_744, 5_336_774, 5_515_160),
+            ("wifi_fade", "bbr", 5_401_158, 5_585_208, 5_414_132, 5_612_788),
+            ("wifi_suspension", "c4", 4_563_252, 4_573_648, 4_565_220, 4_574_177),
+            ("wifi_suspension", "cubic", 4_601_001, 4_607_139, 4_600_481, 4_600_955),
+            ("wifi_suspension", "bbr", 4_615_927, 4_616_912, 4_615_807, 4_616_275),
+            ("wifi_bad_bbr", "c4", 7_581_238, 11_985_779, 7_469_978, 11_735_374),
+            ("wifi_bad_bbr", "cubic", 7_604_761, 12_840_326, 7_166_573, 12_310_943),
+            ("wifi_bad_bbr", "bbr", 7_267_102, 11_799_491, 7_247_987, 12_103_246),
+            ("wifi_bad_c4", "c4", 9_347_050, 12_401_707, 8_581_983, 11_245_556),
+            ("wifi_bad_c4", "cubic", 8_721_036, 13_067_528, 9_037_906, 12_507_326),
+            ("wifi_bad_c4", "bbr", 9_527_486, 12_389_220, 9_482_833, 12_373_524),
+            ("wifi_bad_cubic", "c4", 8_407_363, 11_723_366, 8_549_160, 11_950_455),
+            ("wifi_bad_cubic", "cubic", 9_928_339, 13_952_338, 10_182_694, 13_900_711),
+            ("wifi_bad_cubic", "bbr", 8_851_061, 12_141_374, 8_768_793, 12_062_026),
         ];
         for (row, expected) in figures.all()[21..].iter().zip(expected) {
             let (scenario, algorithm, figures) =

@@ -10,6 +10,11 @@ pub enum Group {
     /// The competitions with C4, CUBIC and BBR of the same draft, those over Wi-Fi left out; the other flow's algorithm is
     /// part of the scenario. The files say where the runs differ from the text.
     Compete,
+    /// Paths over Wi-Fi of the same draft, and competitions over them, as simulated: the scenarios behind its tables. The
+    /// files say where they differ from the text.
+    Wifi,
+    /// The same as the draft's text has them, but for `wifi_suspension`, which is simulated as written.
+    WifiWritten,
     /// Two flows on one path.
     Share,
     /// The experiments of the authors of QUIC-DC, and what they leave out: a queue on the way back, CUBIC beside.
@@ -18,7 +23,8 @@ pub enum Group {
 
 impl Group {
     /// All of them.
-    pub const ALL: &'static [Self] = &[Self::NetworkEvents, Self::Compete, Self::Share, Self::Delay];
+    pub const ALL: &'static [Self] =
+        &[Self::NetworkEvents, Self::Compete, Self::Wifi, Self::WifiWritten, Self::Share, Self::Delay];
 
     /// The name used on the command line.
     #[must_use]
@@ -26,6 +32,8 @@ impl Group {
         match self {
             Self::NetworkEvents => "network_events",
             Self::Compete => "compete",
+            Self::Wifi => "wifi",
+            Self::WifiWritten => "wifi_written",
             Self::Share => "share",
             Self::Delay => "delay",
         }
@@ -46,6 +54,8 @@ impl Group {
         match self {
             Self::NetworkEvents => NETWORK_EVENTS,
             Self::Compete => COMPETE,
+            Self::Wifi => WIFI,
+            Self::WifiWritten => WIFI_WRITTEN,
             Self::Share => SHARE,
             Self::Delay => DELAY,
         }
@@ -97,6 +107,18 @@ const COMPETE: &[(&str, &str)] = files![
     "vs_bbr_lg2",
     "vs_cubic_lg",
     "vs_cubic_lg2",
+];
+
+/// In the order of the draft's table.
+const WIFI: &[(&str, &str)] =
+    files!["wifi_bad", "wifi_fade", "wifi_suspension", "wifi_bad_bbr", "wifi_bad_c4", "wifi_bad_cubic",];
+
+const WIFI_WRITTEN: &[(&str, &str)] = files![
+    "wifi_bad_written",
+    "wifi_fade_written",
+    "wifi_bad_bbr_written",
+    "wifi_bad_c4_written",
+    "wifi_bad_cubic_written",
 ];
 
 const SHARE: &[(&str, &str)] = files!["share_1bdp", "share_4bdp"];
