@@ -70,8 +70,53 @@ fn poisson(rng: &mut SplitMix64, none: u64) -> u64 {
     }
 }
 
+/// The closed form of what is drawn above, for tests.
+#[cfg(test)]
+pub(super) mod law {
+    /// Probabilities of 0, 1, 2, ... with this mean.
+    pub(super) fn poisson_law(mean: f64, terms: usize) -> Vec<f64> {
+        let mut p = (-mean).exp();
+        let mut law = vec![p];
+        for n in 1..terms {
+            p *= mean / n as f64;
+            law.push(p);
+        }
+        law
+    }
+
+    /// Probability that a sample is at most `t_us`: sums over the number of deferrals, the place in the interval and the number
+    /// of retries.
+    pub(in crate::engine) fn wifi_law(t_us: u64, spike: f64, is_smooth: bool) -> f64 {
+        let retries = poisson_law(12.0, 40);
+        let at_most = |us: u64| {
+            let with: f64 = retries
+                .iter()
+                .zip(0_u64..)
+                .map(|(p, n)| {
+                    let (least, span) =
+                        if is_smooth && n > 1 { (n * 7_500 - 7_499, 7_500) } else { (n * 7_500, 1) };
+                    p * (us + 1).saturating_sub(least).min(span) as f64 / span as f64
+                })
+                .sum();
+            (1.0 - spike) + spike * with
+        };
+        poisson_law(1.0, 12)
+            .iter()
+            .zip(0_u64..)
+            .map(|(p, n)| match n {
+                0 => p * at_most(t_us),
+                _ => {
+                    let places = (n * 1_000 - 999..=n * 1_000).filter(|&us| us <= t_us);
+                    p * places.map(|us| at_most(t_us - us)).sum::<f64>() / 1_000.0
+                }
+            })
+            .sum()
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use super::law::{poisson_law, wifi_law};
     use super::{EXP_MINUS_1, EXP_MINUS_12, gauss_us, poisson, sample_us};
     use crate::engine::rng::SplitMix64;
     use crate::scenario::{Jitter, WifiModel};
@@ -94,46 +139,6 @@ mod tests {
         let fraction = count as f64 / SAMPLES as f64;
         let sd = (p * (1.0 - p) / SAMPLES as f64).sqrt();
         assert!((fraction - p).abs() <= 5.0 * sd + 1e-9, "{what}: {fraction}, expected {p} +- {sd}");
-    }
-
-    /// Probabilities of 0, 1, 2, ... with this mean.
-    fn poisson_law(mean: f64, terms: usize) -> Vec<f64> {
-        let mut p = (-mean).exp();
-        let mut law = vec![p];
-        for n in 1..terms {
-            p *= mean / n as f64;
-            law.push(p);
-        }
-        law
-    }
-
-    /// Probability that a sample is at most `t_us`: sums over the number of deferrals, the place in the interval and the number
-    /// of retries.
-    fn law(t_us: u64, spike: f64, is_smooth: bool) -> f64 {
-        let retries = poisson_law(12.0, 60);
-        let at_most = |us: u64| {
-            let with: f64 = retries
-                .iter()
-                .zip(0_u64..)
-                .map(|(p, n)| {
-                    let (least, span) =
-                        if is_smooth && n > 1 { (n * 7_500 - 7_499, 7_500) } else { (n * 7_500, 1) };
-                    p * (us + 1).saturating_sub(least).min(span) as f64 / span as f64
-                })
-                .sum();
-            (1.0 - spike) + spike * with
-        };
-        poisson_law(1.0, 20)
-            .iter()
-            .zip(0_u64..)
-            .map(|(p, n)| match n {
-                0 => p * at_most(t_us),
-                _ => {
-                    let places = (n * 1_000 - 999..=n * 1_000).filter(|&us| us <= t_us);
-                    p * places.map(|us| at_most(t_us - us)).sum::<f64>() / 1_000.0
-                }
-            })
-            .sum()
     }
 
     #[test]
@@ -191,7 +196,7 @@ mod tests {
                 assert_fraction(
                     &format!("{average_us} {model:?} {t_us}"),
                     below,
-                    law(t_us, spike, is_smooth),
+                    wifi_law(t_us, spike, is_smooth),
                 );
             }
         }
@@ -203,7 +208,7 @@ mod tests {
         // No deferrals reach 20 ms (probability 4e-19), and a retry falls short of it with probability 0.0005.
         let late: Vec<bool> = samples.iter().map(|&us| us > 20_000).collect();
         let both = late.windows(2).filter(|pair| pair[0] && pair[1]).count();
-        let p = 1.0 - law(20_000, 6.0 / 84.0, true);
+        let p = 1.0 - wifi_law(20_000, 6.0 / 84.0, true);
         assert_fraction("late", late.iter().filter(|&&late| late).count(), p);
         assert_fraction("two in a row", both, p * p);
     }

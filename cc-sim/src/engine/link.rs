@@ -201,6 +201,9 @@ pub(crate) fn service_time_us(rate_bps: u64, bytes: u64) -> u64 {
 }
 
 #[cfg(test)]
+mod path_tests;
+
+#[cfg(test)]
 mod tests {
     use super::{Fate, Link, service_time_us};
     use crate::engine::packet::{Content, Packet};
