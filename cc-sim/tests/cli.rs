@@ -207,6 +207,20 @@ fn compare_holds_the_draft_s_scenarios_against_its_figures_and_the_reference_s()
 }
 
 #[test]
+fn wifi_runs_in_two_versions_of_which_one_has_figures() {
+    let list = csv_rows(&stdout_of(&["list", "--format", "csv"]));
+    let of = |group: &str| list.iter().filter(|row| row[0] == group).count();
+    assert_eq!((of("wifi"), of("wifi_written")), (6, 5));
+    let counts = |group: &str| {
+        let args = ["compare", group, "--cc", "c4,cubic", "--runs", "1", "--format", "json"];
+        let json = json(&stdout_of(&args));
+        assert!(json["scenarios"].as_array().unwrap().iter().all(|line| line["limit_us"].is_u64()));
+        json["counts"]["cells"].as_u64()
+    };
+    assert_eq!((counts("wifi"), counts("wifi_written")), (Some(12), Some(0)));
+}
+
+#[test]
 fn a_scenario_file_runs_without_the_draft_s_figures() {
     let path = scenario_file("small.toml", SMALL);
     let rows = json(&stdout_of(&["run", &path, "--runs", "2", "--format", "json"]));

@@ -1,8 +1,9 @@
 use super::parse;
 use crate::Algorithm;
 use crate::scenario::{
-    CrossTraffic, Direction, Endpoint, Flow, FlowAlgorithm, Group, Jitter, LinkState, Pattern, QueueLimit,
-    ReceiveTimestamps, ReceiverClock, Resume, RunEnd, Scenario, Transfer, WifiModel, builtin, builtin_names,
+    CrossTraffic, Direction, Endpoint, Flow, FlowAlgorithm, Group, Jitter, LinkState, Pattern, QueueFor,
+    QueueLimit, ReceiveTimestamps, ReceiverClock, Resume, RunEnd, Scenario, Transfer, WifiModel, builtin,
+    builtin_names,
 };
 
 /// A file that is accepted; tests change one line of it.
@@ -366,6 +367,74 @@ fn words_of_a_flow_are_refused_with_those_that_there_are() {
     let many = GOOD.to_owned() + &"[[flow]]\nsize_bytes = 1\n".repeat(254);
     let error = parse(&many, "many.toml").unwrap_err().to_string();
     assert_eq!(error, "many.toml: flow: 256 flows (allowed: 0..=255)");
+}
+
+#[test]
+fn the_scenarios_over_wifi_have_the_parameters_of_the_runs_and_of_the_text() {
+    // Rates in Mbit/s, durations, latencies, queues and jitter in ms, per state; bytes and start of the main flow; the other
+    // flow, which has 10 MB and starts at 0. The draft's text has 2 Mbit/s where the runs had 18.
+    type State = (Option<u64>, u64, u64, u64, f64);
+    let bad: &[State] = &[(None, 10, 1, 250, 7.0)];
+    let fade = |bad_mbps| {
+        [(Some(1_000), 20, 40, 80, 1.0), (Some(2_000), bad_mbps, 40, 80, 12.0), (None, 20, 40, 80, 1.0)]
+    };
+    let (simulated, written) = (fade(18), fade(2));
+    let suspended: &[State] = &[(Some(1_800), 20, 5, 20, 0.0), (Some(200), 0, 5, 20, 0.0)];
+    let competing = |algorithm| (bad, 4, 1_000, Some(algorithm));
+    let expected = [
+        ("wifi_bad", (&[(None, 10, 1, 80, 7.0)][..], 4, 0, None)),
+        ("wifi_fade", (&simulated[..], 10, 0, None)),
+        ("wifi_suspension", (suspended, 10, 0, None)),
+        ("wifi_bad_bbr", competing(Algorithm::Bbr)),
+        ("wifi_bad_c4", competing(Algorithm::C4)),
+        ("wifi_bad_cubic", competing(Algorithm::Cubic)),
+        ("wifi_bad_written", (bad, 4, 0, None)),
+        ("wifi_fade_written", (&written[..], 10, 0, None)),
+        ("wifi_bad_bbr_written", competing(Algorithm::Bbr)),
+        ("wifi_bad_c4_written", competing(Algorithm::C4)),
+        ("wifi_bad_cubic_written", competing(Algorithm::Cubic)),
+    ];
+    let names = Group::Wifi.scenarios().chain(Group::WifiWritten.scenarios());
+    assert!(names.eq(expected.iter().map(|(name, _)| *name)));
+    for (name, (states, megabytes, start_ms, other)) in expected {
+        let scenario = builtin(name).unwrap();
+        let model = if name.ends_with("written") { WifiModel::Written } else { WifiModel::Simulated };
+        let wanted: Vec<LinkState> = states
+            .iter()
+            .map(|&(duration_ms, mbps, latency_ms, queue_ms, jitter_ms)| LinkState {
+                duration_us: duration_ms.map(|ms| ms * 1_000),
+                jitter: match jitter_ms {
+                    0.0 => Jitter::None,
+                    // The runs had 999 us, which is the same: no spikes.
+                    1.0 if model == WifiModel::Simulated => Jitter::Wifi { average_us: 999, model },
+                    ms => Jitter::Wifi { average_us: (ms * 1_000.0) as u64, model },
+                },
+                ..LinkState::constant(
+                    mbps * 1_000_000,
+                    latency_ms * 1_000,
+                    QueueLimit::DelayUs(queue_ms * 1_000),
+                )
+            })
+            .collect();
+        assert_eq!(scenario.link.states, wanted, "{name}");
+        assert_eq!(scenario.link.repeat, name == "wifi_suspension", "{name}");
+        assert_eq!(scenario.transfer.bytes, megabytes * 1_000_000, "{name}");
+        assert_eq!(scenario.transfer.start_us, start_ms * 1_000, "{name}");
+        let flows: Vec<Flow> = other
+            .iter()
+            .map(|&algorithm| Flow {
+                algorithm: FlowAlgorithm::Fixed(algorithm),
+                transfer: Transfer::of(10_000_000),
+                direction: Direction::Forward,
+            })
+            .collect();
+        assert_eq!(scenario.flows, flows, "{name}");
+        let own: Vec<QueueFor> = (name == "wifi_bad")
+            .then_some(QueueFor { algorithm: Algorithm::C4, queue: QueueLimit::DelayUs(250_000) })
+            .into_iter()
+            .collect();
+        assert_eq!(scenario.queue_for, own, "{name}");
+    }
 }
 
 #[test]
