@@ -61,15 +61,8 @@ pub(super) struct RunOptions {
     /// Runs of each scenario with each algorithm, 1..=100000
     #[arg(long, default_value_t = 100, allow_negative_numbers = true, value_parser = runs)]
     pub(super) runs: u32,
-    /// Base of the seeds of all runs, 0..=18446744073709551615
-    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = seed)]
-    pub(super) seed: u64,
-    /// Threads, 1..=1024; as many as there are processors if not given
-    #[arg(long, allow_negative_numbers = true, value_parser = jobs)]
-    pub(super) jobs: Option<usize>,
-    /// How to write the result: table, csv or json
-    #[arg(long, default_value = "table", value_name = "FORMAT", value_parser = format)]
-    pub(super) format: Format,
+    #[command(flatten)]
+    pub(super) common: CommonOptions,
 }
 
 #[derive(Debug, Args)]
@@ -91,15 +84,8 @@ pub(super) struct ShareOptions {
     /// tenths of a second
     #[arg(long, allow_negative_numbers = true, value_name = "MILLISECONDS", value_parser = share_interval)]
     pub(super) every_ms: Option<u64>,
-    /// Base of the seeds of all runs, 0..=18446744073709551615
-    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = seed)]
-    pub(super) seed: u64,
-    /// Threads, 1..=1024; as many as there are processors if not given
-    #[arg(long, allow_negative_numbers = true, value_parser = jobs)]
-    pub(super) jobs: Option<usize>,
-    /// How to write the result: table, csv or json
-    #[arg(long, default_value = "table", value_name = "FORMAT", value_parser = format)]
-    pub(super) format: Format,
+    #[command(flatten)]
+    pub(super) common: CommonOptions,
 }
 
 #[derive(Debug, Args)]
@@ -113,6 +99,13 @@ pub(super) struct DelayOptions {
     /// Runs of each cell, 1..=100000
     #[arg(long, default_value_t = 3, allow_negative_numbers = true, value_parser = runs)]
     pub(super) runs: u32,
+    #[command(flatten)]
+    pub(super) common: CommonOptions,
+}
+
+/// What all commands that run many simulations take.
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct CommonOptions {
     /// Base of the seeds of all runs, 0..=18446744073709551615
     #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = seed)]
     pub(super) seed: u64,

@@ -1,6 +1,6 @@
 //! What each command does with its arguments.
 
-use super::args::{Cli, Command, DelayOptions, RunOptions, ShareOptions, TraceOptions};
+use super::args::{Cli, Command, CommonOptions, DelayOptions, RunOptions, ShareOptions, TraceOptions};
 use super::{Failure, output};
 use cc_sim::delay::DelayExperiment;
 use cc_sim::experiment::{self, Cell, Experiment};
@@ -38,7 +38,8 @@ fn list(format: Format) -> Result<(), Failure> {
 
 fn run(scenarios: &[String], options: &RunOptions) -> Result<(), Failure> {
     let rows = measure(scenarios, options)?;
-    let text = report::render_results(&rows, settings(options), options.format).map_err(Failure::failed)?;
+    let text =
+        report::render_results(&rows, settings(options), options.common.format).map_err(Failure::failed)?;
     output::print(&text)
 }
 
@@ -49,8 +50,8 @@ fn compare(scenarios: &[String], options: &RunOptions) -> Result<(), Failure> {
         ));
     }
     let rows = measure(scenarios, options)?;
-    let text =
-        report::render_comparison(&rows, settings(options), options.format).map_err(Failure::failed)?;
+    let text = report::render_comparison(&rows, settings(options), options.common.format)
+        .map_err(Failure::failed)?;
     output::print(&text)
 }
 
@@ -65,49 +66,52 @@ fn trace(options: &TraceOptions) -> Result<(), Failure> {
 }
 
 fn share(options: &ShareOptions) -> Result<(), Failure> {
+    let CommonOptions { seed, jobs, format } = options.common;
     let scenarios = load(&options.scenarios, Group::Share)?;
     let plan = ShareExperiment {
         scenarios: &scenarios,
         main: each_once("--cc", &options.cc)?.unwrap_or(Algorithm::MAIN_JOB),
         against: each_once("--against", &options.against)?,
         runs: if options.every_ms.is_some() { 1 } else { options.runs },
-        seed: options.seed,
+        seed,
     };
-    let cells = with_progress(plan.total_runs(), options.jobs, |on_run| plan.run(on_run))?;
+    let cells = with_progress(plan.total_runs(), jobs, |on_run| plan.run(on_run))?;
     let text = match options.every_ms {
-        Some(ms) => report::render_share_lines(&report::share_lines(&cells, ms * 1_000), options.format),
+        Some(ms) => report::render_share_lines(&report::share_lines(&cells, ms * 1_000), format),
         None => {
-            let settings = Settings { runs: options.runs, seed: options.seed };
-            report::render_shares(&report::share_rows(&cells, options.seed), settings, options.format)
+            let settings = Settings { runs: options.runs, seed };
+            report::render_shares(&report::share_rows(&cells, seed), settings, format)
         }
     };
     output::print(&text.map_err(Failure::failed)?)
 }
 
 fn delay(options: &DelayOptions) -> Result<(), Failure> {
+    let CommonOptions { seed, jobs, format } = options.common;
     let scenarios = load(&options.scenarios, Group::Delay)?;
     let plan = DelayExperiment {
         scenarios: &scenarios,
         algorithms: each_once("--cc", &options.cc)?.unwrap_or(Algorithm::ALL),
         runs: options.runs,
-        seed: options.seed,
+        seed,
     };
-    let cells = with_progress(plan.total_runs(), options.jobs, |on_run| plan.run(on_run))?;
-    let settings = Settings { runs: options.runs, seed: options.seed };
-    let text = report::render_delays(&report::delay_rows(&cells, options.seed), settings, options.format);
+    let cells = with_progress(plan.total_runs(), jobs, |on_run| plan.run(on_run))?;
+    let settings = Settings { runs: options.runs, seed };
+    let text = report::render_delays(&report::delay_rows(&cells, seed), settings, format);
     output::print(&text.map_err(Failure::failed)?)
 }
 
 /// Runs what the options ask for.
 fn measure(scenarios: &[String], options: &RunOptions) -> Result<Vec<Row>, Failure> {
+    let CommonOptions { seed, jobs, .. } = options.common;
     let scenarios = load(scenarios, Group::NetworkEvents)?;
     let algorithms = each_once("--cc", &options.cc)?.unwrap_or(Algorithm::MAIN_JOB);
     let figures = PublishedFigures::load().map_err(Failure::failed)?;
-    let plan = Experiment { scenarios: &scenarios, algorithms, runs: options.runs, seed: options.seed };
+    let plan = Experiment { scenarios: &scenarios, algorithms, runs: options.runs, seed };
     let started = now();
-    let cells = with_progress(plan.total_runs(), options.jobs, |on_run| plan.run(on_run))?;
+    let cells = with_progress(plan.total_runs(), jobs, |on_run| plan.run(on_run))?;
     note_speed(&cells, now().duration_since(started).as_secs_f64());
-    Ok(report::rows(&cells, options.seed, &figures))
+    Ok(report::rows(&cells, seed, &figures))
 }
 
 /// Runs `experiment` in a pool of `jobs` threads, with a bar of `runs` on stderr.
@@ -134,7 +138,7 @@ fn each_once<'a>(option: &str, algorithms: &'a [Algorithm]) -> Result<Option<&'a
 }
 
 fn settings(options: &RunOptions) -> Settings {
-    Settings { runs: options.runs, seed: options.seed }
+    Settings { runs: options.runs, seed: options.common.seed }
 }
 
 /// Scenarios by name, group or path; those of `default` if `names` is empty.
