@@ -1,6 +1,7 @@
 //! Statistics of completion times, of shares, and of quantities that change over time.
 
 use hdrhistogram::Histogram;
+use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// What a list of whole numbers looks like.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -11,6 +12,8 @@ pub struct Summary {
     pub mean: f64,
     /// Standard deviation of the sample (divisor n - 1); 0 for a single value.
     pub sd: f64,
+    /// Half of the width of the 95 % confidence interval of the mean (Student's t); `None` for a single value.
+    pub mean_ci95: Option<f64>,
     /// Smallest.
     pub min: u64,
     /// Median.
@@ -33,10 +36,12 @@ impl Summary {
         let sum: u128 = sorted.iter().map(|&value| u128::from(value)).sum();
         let mean = sum as f64 / n;
         let squares: f64 = sorted.iter().map(|&value| (value as f64 - mean).powi(2)).sum();
+        let sd = if sorted.len() > 1 { (squares / (n - 1.0)).sqrt() } else { 0.0 };
         Some(Self {
             count: sorted.len() as u64,
             mean,
-            sd: if sorted.len() > 1 { (squares / (n - 1.0)).sqrt() } else { 0.0 },
+            sd,
+            mean_ci95: StudentsT::new(0.0, 1.0, n - 1.0).ok().map(|t| t.inverse_cdf(0.975) * sd / n.sqrt()),
             min,
             median: tenths_quantile(&sorted, 5)?,
             p90: tenths_quantile(&sorted, 9)?,
@@ -158,6 +163,18 @@ mod tests {
     }
 
     #[test]
+    fn the_confidence_interval_is_student_s() {
+        // Two values, mean 6, deviation sqrt(2): 12.706205 (one degree of freedom) * sqrt(2) / sqrt(2).
+        let two = Summary::of(&[5, 7]).unwrap().mean_ci95.unwrap();
+        assert!((two - 12.706_205).abs() < 1e-5, "{two}");
+        // Deviation sqrt(8250 / 9) of the ten values above, over sqrt(10): 9.574271. Times 2.262157 (nine degrees).
+        let values: Vec<u64> = (1..=10).map(|i| 10 * i).collect();
+        let ten = Summary::of(&values).unwrap().mean_ci95.unwrap();
+        assert!((ten - 9.574_271 * 2.262_157).abs() < 1e-4, "{ten}");
+        assert_eq!(Summary::of(&[7; 5]).unwrap().mean_ci95, Some(0.0));
+    }
+
+    #[test]
     fn eleven_values_have_their_tenth_as_percentile() {
         // Position 10 * 0.9 = 9 exactly.
         let values: Vec<u64> = (0..11).map(|i| i * i).collect();
@@ -168,6 +185,7 @@ mod tests {
     fn one_value_is_all_of_its_statistics_and_none_has_no_summary() {
         let one = Summary::of(&[7]).unwrap();
         assert_eq!((one.mean, one.sd, one.p90, one.median), (7.0, 0.0, 7.0, 7.0));
+        assert_eq!(one.mean_ci95, None);
         assert_eq!(Summary::of(&[]), None);
     }
 }

@@ -183,18 +183,22 @@ fn compare_holds_the_draft_s_scenarios_against_its_figures_and_the_reference_s()
     // 4.490594 s in the draft, 4.3638413 s in the reference.
     assert!((figure("ratio_draft_mean") - figure("mean_us") / 4_490_594.0).abs() < 1e-4);
     assert!((figure("ratio_reference_mean") - figure("mean_us") / 4_363_841.3).abs() < 1e-4);
-    let ratios: Vec<f64> = json["scenarios"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .flat_map(|scenario| scenario["algorithms"].as_array().unwrap())
-        .map(|column| column["ratio_reference_mean"].as_f64().unwrap())
-        .collect();
-    let within = |part: f64| ratios.iter().filter(|&&ratio| (ratio - 1.0).abs() <= part).count() as u64;
+    let scenarios = json["scenarios"].as_array().unwrap();
+    let columns = || scenarios.iter().flat_map(|scenario| scenario["algorithms"].as_array().unwrap());
+    let within = |name: &str, part: f64| {
+        columns().filter(|column| (column[name].as_f64().unwrap() - 1.0).abs() <= part).count() as u64
+    };
+    // Two runs: 12.7062 (one degree of freedom) times half of what lies between them, and the median is the mean.
+    assert!(columns().all(|column| column["median_us"] == column["mean_us"]));
+    assert!(figure("mean_ci95_us") > 6.353 * (figure("p90_us") - figure("median_us")));
     let counts = &json["counts"];
     assert_eq!((counts["cells"].as_u64(), counts["c4_cells"].as_u64()), (Some(4), Some(2)));
-    assert_eq!(counts["within_5_percent"].as_u64(), Some(within(0.05)));
-    assert_eq!(counts["within_10_percent"].as_u64(), Some(within(0.10)));
+    for whose in ["draft", "reference"] {
+        let counted = |percent: &str| counts[format!("{whose}_within_{percent}_percent")].as_u64();
+        let ratio = format!("ratio_{whose}_mean");
+        assert_eq!(counted("5"), Some(within(&ratio, 0.05)));
+        assert_eq!(counted("10"), Some(within(&ratio, 0.10)));
+    }
     let rows = csv_rows(&stdout_of(&[&args[..], &["csv"]].concat()));
     let column = rows[0].iter().position(|name| name == "c4_ratio_draft_mean").unwrap();
     assert_eq!(rows[1][column].parse::<f64>().ok(), c4["ratio_draft_mean"].as_f64());
@@ -246,6 +250,10 @@ fn a_group_stands_for_its_scenarios() {
     let args = ["--cc", "cubic", "--runs", "1", "--format", "csv"];
     let by_group = stdout_of(&[&["run", "network_events"][..], &args].concat());
     assert_eq!(by_group, stdout_of(&args));
+    // The groups of the draft, and no others.
+    let rows = csv_rows(&stdout_of(&["run", "all", "--cc", "cubic", "--runs", "1", "--format", "csv"]));
+    let names: Vec<&str> = rows[1..].iter().map(|row| row[0].as_str()).collect();
+    assert!(names.starts_with(&BUILTIN) && names.contains(&"vs_cubic_lg2") && !names.contains(&"share_1bdp"));
     let line = failure_of(&["run", "network_events", "alone"], 2);
     assert!(line.contains("alone given twice"), "{line}");
 }

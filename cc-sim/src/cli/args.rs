@@ -31,7 +31,7 @@ pub(super) enum Command {
     },
     /// Run scenarios and print the table
     Run {
-        /// Names of scenarios or groups (see `list`) or paths of .toml files
+        /// Names of scenarios or groups (see `list`), `all` for the groups of the draft, or paths of .toml files
         #[arg(required = true, value_name = "SCENARIO")]
         scenarios: Vec<String>,
         #[command(flatten)]
@@ -39,7 +39,8 @@ pub(super) enum Command {
     },
     /// Put algorithms side by side, with ratios to the first
     Compare {
-        /// Names of scenarios or groups (see `list`) or paths of .toml files; none for the group `network_events`
+        /// Names of scenarios or groups (see `list`), `all` for the groups of the draft, or paths of .toml files; none for the group
+        /// `network_events`
         #[arg(value_name = "SCENARIO")]
         scenarios: Vec<String>,
         #[command(flatten)]

@@ -148,9 +148,12 @@ fn load(names: &[String], default: Group) -> Result<Vec<Scenario>, Failure> {
     }
     let mut scenarios = Vec::new();
     for name in names {
-        match Group::from_name(name) {
-            Some(group) => scenarios.extend(load_group(group)?),
-            None => scenarios.push(load_one(name)?),
+        let groups = Group::named(name);
+        if groups.is_empty() {
+            scenarios.push(load_one(name)?);
+        }
+        for group in groups {
+            scenarios.extend(load_group(group)?);
         }
     }
     let names: Vec<&str> = scenarios.iter().map(|scenario| scenario.name.as_str()).collect();

@@ -63,6 +63,8 @@ pub struct Row {
     pub max_us: u64,
     /// Standard deviation of the completion time.
     pub sd_us: f64,
+    /// Half of the width of the 95 % confidence interval of the mean; `None` for a single run.
+    pub mean_ci95_us: Option<f64>,
     /// The draft's mean.
     pub draft_mean_us: Option<f64>,
     /// The draft's 90th percentile.
@@ -106,7 +108,7 @@ fn row(cell: &Cell<'_>, seed: u64, figures: &PublishedFigures) -> Row {
     let start_us = cell.scenario.transfer.start_us as f64;
     let over = |ours: f64, theirs: f64| (theirs > 0.0).then(|| rounded(ours / theirs, 10_000.0));
     let mean_of = |count: fn(&crate::Outcome) -> u64| {
-        let sum: u64 = cell.outcomes.iter().map(count).sum();
+        let sum: u128 = cell.outcomes.iter().map(|outcome| u128::from(count(outcome))).sum();
         rounded(sum as f64 / cell.outcomes.len().max(1) as f64, 10.0)
     };
     Row {
@@ -120,6 +122,7 @@ fn row(cell: &Cell<'_>, seed: u64, figures: &PublishedFigures) -> Row {
         min_us: completion.min,
         max_us: completion.max,
         sd_us: rounded(completion.sd, 10.0),
+        mean_ci95_us: completion.mean_ci95.map(|half| rounded(half, 10.0)),
         draft_mean_us: published.map(|p| p.draft_mean_us),
         draft_p90_us: published.map(|p| p.draft_p90_us),
         ratio_draft_mean: published.and_then(|p| over(completion.mean, p.draft_mean_us)),

@@ -39,10 +39,17 @@ impl Group {
         }
     }
 
-    /// The group with this name.
+    /// The groups that a name of the command line stands for: the one of that name, those of the C4 test draft for `all`, or
+    /// none.
     #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|group| group.name() == name)
+    pub fn named(name: &str) -> Vec<Self> {
+        let is_meant = |group: &Self| group.name() == name || name == "all" && group.is_of_the_draft();
+        Self::ALL.iter().copied().filter(is_meant).collect()
+    }
+
+    /// Whether its scenarios are rows of the draft's tables.
+    fn is_of_the_draft(self) -> bool {
+        !matches!(self, Self::Share | Self::Delay)
     }
 
     /// Names of its scenarios, in the order of tables.
@@ -145,12 +152,15 @@ mod tests {
         let mut names: Vec<&str> = builtin_names().collect();
         for name in &names {
             assert_eq!(builtin(name).map(|scenario| scenario.name).as_deref(), Ok(*name));
-            assert_eq!(Group::from_name(name), None, "a scenario and a group of one name");
+            assert_eq!(Group::named(name), [], "a scenario and a group of one name");
         }
         let all = names.len();
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), all);
-        assert_eq!(Group::from_name("share"), Some(Group::Share));
+        assert_eq!(Group::named("share"), [Group::Share]);
+        let all = Group::named("all");
+        assert!(all.starts_with(&[Group::NetworkEvents, Group::Compete]));
+        assert!(!all.contains(&Group::Share) && !all.contains(&Group::Delay));
     }
 }
