@@ -4,9 +4,11 @@ use crate::scenario::Endpoint;
 use cc_core::{CongestionController, Setup};
 use cc_quicdc::{DelayMode, QuicDc, Westwood};
 use cc_reno::Reno;
+use serde::{Deserialize, Serialize};
 
-/// A congestion-control algorithm.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// A congestion-control algorithm. Serialised as its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(into = "&'static str", try_from = "String")]
 pub enum Algorithm {
     /// C4, `cc-c4`.
     C4,
@@ -87,6 +89,20 @@ impl Algorithm {
             Self::Westwood => Box::new(Westwood::new(&setup.into())),
             Self::Reno => Box::new(Reno::new(&setup.into())),
         }
+    }
+}
+
+impl From<Algorithm> for &'static str {
+    fn from(algorithm: Algorithm) -> Self {
+        algorithm.name()
+    }
+}
+
+impl TryFrom<String> for Algorithm {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        Self::from_name(&name).ok_or_else(|| format!("unknown algorithm {name}"))
     }
 }
 

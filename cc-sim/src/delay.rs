@@ -85,7 +85,7 @@ impl DelayExperiment<'_> {
     /// The error of the first run, in the order of the result, that fails.
     pub fn run(&self, on_run: impl Fn() + Sync) -> Result<Vec<DelayCell>, SimulationError> {
         let mut cells = self.cells();
-        let figures = run_all(&cells, self.runs, on_run, |cell, run| {
+        let run = |cell: &DelayCell, run| {
             // All variants of a scenario have the same seeds.
             let seed = run_seed(self.seed, &cell.scenario.name, cell.algorithm, run);
             measure_from(
@@ -94,7 +94,8 @@ impl DelayExperiment<'_> {
                 seed,
                 cell.reverse_traffic.map_or(0, |(from_us, _)| from_us),
             )
-        })?;
+        };
+        let figures = run_all(&cells, self.runs, run, on_run, |_, _| ())?;
         for (cell, runs) in cells.iter_mut().zip(figures) {
             cell.runs = runs;
         }

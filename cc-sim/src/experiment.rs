@@ -32,6 +32,9 @@ pub struct Experiment<'a> {
     pub seed: u64,
 }
 
+/// What all runs of a cell have in common.
+pub type Pair<'a> = (&'a Scenario, Algorithm);
+
 /// All runs of one scenario with one algorithm.
 #[derive(Clone, Debug)]
 pub struct Cell<'a> {
@@ -54,36 +57,59 @@ impl Experiment<'_> {
 }
 
 impl<'a> Experiment<'a> {
-    /// Runs everything in the current rayon pool ([`thread_pool`] makes one): scenario by scenario, algorithm by
-    /// algorithm. `on_run` is called after each run, from any thread.
+    /// Runs everything in the current rayon pool ([`thread_pool`] makes one). `on_run` is called after each run, from any
+    /// thread.
     ///
     /// # Errors
     ///
-    /// The error of the first run, in this order, that fails; runs after it may not take place.
+    /// The error of the first run, in the order of the cells, that fails; runs after it may not take place.
     pub fn run(&self, on_run: impl Fn() + Sync) -> Result<Vec<Cell<'a>>, SimulationError> {
-        let pairs: Vec<(&'a Scenario, Algorithm)> = self
-            .scenarios
-            .iter()
-            .flat_map(|scenario| self.algorithms.iter().map(move |&algorithm| (scenario, algorithm)))
-            .collect();
-        let outcomes = run_all(&pairs, self.runs, on_run, |&(scenario, algorithm), run| {
+        let pairs = self.pairs();
+        let outcomes = self.run_pairs(&pairs, on_run, |_, _| ())?;
+        let cells = pairs.into_iter().zip(outcomes);
+        Ok(cells.filter_map(|(pair, outcomes)| Cell::new(pair, outcomes)).collect())
+    }
+
+    /// What the cells are: scenario by scenario, algorithm by algorithm.
+    #[must_use]
+    pub fn pairs(&self) -> Vec<Pair<'a>> {
+        let Self { scenarios, algorithms, .. } = *self;
+        let with_all = |scenario| algorithms.iter().map(move |&algorithm| (scenario, algorithm));
+        scenarios.iter().flat_map(with_all).collect()
+    }
+
+    /// Runs some of the cells, as [`Experiment::run`] does; the outcomes of each, in the order of `pairs`. `on_cell` is called
+    /// with a cell's outcomes as soon as it is finished, from any thread.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Experiment::run`].
+    pub fn run_pairs(
+        &self,
+        pairs: &[Pair<'a>],
+        on_run: impl Fn() + Sync,
+        on_cell: impl Fn(&Pair<'a>, &[Outcome]) + Sync,
+    ) -> Result<Vec<Vec<Outcome>>, SimulationError> {
+        let run = |&(scenario, algorithm): &Pair<'a>, run| {
             let seed = run_seed(self.seed, &scenario.name, algorithm, run);
             simulate(scenario, algorithm, seed, &mut ())
-        })?;
-        Ok(pairs
-            .into_iter()
-            .zip(outcomes)
-            .filter_map(|((scenario, algorithm), outcomes)| {
-                let times: Vec<u64> = outcomes.iter().map(|outcome| outcome.completion_us).collect();
-                let completion = Summary::of(&times)?;
-                Some(Cell { scenario, algorithm, completion, outcomes })
-            })
-            .collect())
+        };
+        run_all(pairs, self.runs, run, on_run, on_cell)
+    }
+}
+
+impl<'a> Cell<'a> {
+    /// The cell of these outcomes; `None` if there are none.
+    #[must_use]
+    pub fn new((scenario, algorithm): Pair<'a>, outcomes: Vec<Outcome>) -> Option<Self> {
+        let times: Vec<u64> = outcomes.iter().map(|outcome| outcome.completion_us).collect();
+        Some(Self { scenario, algorithm, completion: Summary::of(&times)?, outcomes })
     }
 }
 
 /// Calls `run` with each of `cells` and each of the numbers from 0 to `runs` - 1 (0 runs count as one) in the current rayon
-/// pool, and `on_run` after each call, from any thread. What it gives comes in the order of `cells` and of the numbers.
+/// pool, `on_run` after each call, and `on_cell` after the last one of a cell, from any thread. What `run` gives comes in the
+/// order of `cells` and of the numbers.
 ///
 /// # Errors
 ///
@@ -91,29 +117,36 @@ impl<'a> Experiment<'a> {
 pub fn run_all<C: Sync, T: Send>(
     cells: &[C],
     runs: u32,
-    on_run: impl Fn() + Sync,
     run: impl Fn(&C, u64) -> Result<T, SimulationError> + Sync,
+    on_run: impl Fn() + Sync,
+    on_cell: impl Fn(&C, &[T]) + Sync,
 ) -> Result<Vec<Vec<T>>, SimulationError> {
     let runs = runs.max(1) as usize;
     // Position of the first failure so far. Runs before it still take place, so that which failure is the first does not
     // depend on the threads.
     let first_failure = AtomicUsize::new(usize::MAX);
-    let results: Vec<Option<Result<T, SimulationError>>> = (0..cells.len() * runs)
-        .into_par_iter()
-        .map(|position| {
+    let run_cell = |(index, cell): (usize, &C)| {
+        let attempt = |number: usize| {
+            let position = index * runs + number;
             if position > first_failure.load(Ordering::Relaxed) {
                 return None;
             }
-            let result = run(cells.get(position / runs)?, (position % runs) as u64);
+            let result = run(cell, number as u64);
             if result.is_err() {
                 first_failure.fetch_min(position, Ordering::Relaxed);
             }
             on_run();
             Some(result)
-        })
-        .collect();
-    let mut results = results.into_iter().flatten();
-    cells.iter().map(|_| results.by_ref().take(runs).collect()).collect()
+        };
+        let results: Vec<_> = (0..runs).into_par_iter().map(attempt).collect();
+        let done = results.into_iter().flatten().collect::<Result<Vec<T>, _>>()?;
+        if done.len() == runs {
+            on_cell(cell, &done);
+        }
+        Ok(done)
+    };
+    let results: Vec<Result<Vec<T>, _>> = cells.par_iter().enumerate().map(run_cell).collect();
+    results.into_iter().collect()
 }
 
 /// Seed of run number `run`: FNV-1a of the two names (each followed by a byte 0xff, which is in no name), added to the

@@ -6,6 +6,7 @@
 //! its ACKs. [`simulate`] runs one connection and hands what happens to an [`Observer`].
 
 mod algorithm;
+pub mod checkpoint;
 pub mod delay;
 mod engine;
 pub mod experiment;

@@ -45,9 +45,10 @@ impl ShareExperiment<'_> {
     /// The error of the first run, in the order of the result, that fails.
     pub fn run(&self, on_run: impl Fn() + Sync) -> Result<Vec<ShareCell>, SimulationError> {
         let cells = self.cells();
-        let figures = run_all(&cells, self.runs, on_run, |(scenario, main, name), run| {
+        let run = |(scenario, main, name): &(Scenario, Algorithm, String), run| {
             measure(scenario, *main, run_seed(self.seed, name, *main, run))
-        })?;
+        };
+        let figures = run_all(&cells, self.runs, run, on_run, |_, _| ())?;
         let cells = cells.into_iter().zip(figures);
         Ok(cells.map(|((scenario, main, _), runs)| ShareCell { scenario, main, runs }).collect())
     }

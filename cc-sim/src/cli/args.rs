@@ -1,6 +1,7 @@
 //! The arguments, with the range of each number in its help and in its error.
 
 use cc_sim::Algorithm;
+use cc_sim::checkpoint::{MAX_SHARDS, Shard};
 use cc_sim::experiment::MAX_RUNS;
 use cc_sim::report::Format;
 use clap::{Args, Parser, Subcommand};
@@ -46,6 +47,15 @@ pub(super) enum Command {
         #[command(flatten)]
         options: RunOptions,
     },
+    /// Put together what runs with `--shard`, or one with `--resume`, have kept, and print what one run of everything prints
+    Merge {
+        /// Files of `--resume`, those of all shards, in any order
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<String>,
+        /// How to write the result: table, csv or json
+        #[arg(long, default_value = "table", value_name = "FORMAT", value_parser = format)]
+        format: Format,
+    },
     /// Let two flows share a path and print what each of them gets
     Share(ShareOptions),
     /// Judge algorithms by the queues that they make: the experiments of the authors of QUIC-DC, and a queue on the way back
@@ -62,6 +72,12 @@ pub(super) struct RunOptions {
     /// Runs of each scenario with each algorithm, 1..=100000
     #[arg(long, default_value_t = 100, allow_negative_numbers = true, value_parser = runs)]
     pub(super) runs: u32,
+    /// Keep the finished cells in this file, and do not run again what it has; it is made if it does not exist
+    #[arg(long, value_name = "FILE")]
+    pub(super) resume: Option<String>,
+    /// Of N parts of the cells run the K-th only and print nothing, N 1..=65536, K 1..=N; `merge` puts the files together
+    #[arg(long, value_name = "K/N", requires = "resume", allow_hyphen_values = true, value_parser = shard)]
+    pub(super) shard: Option<Shard>,
     #[command(flatten)]
     pub(super) common: CommonOptions,
 }
@@ -162,6 +178,13 @@ fn interval(text: &str) -> Result<u64, String> {
 
 fn share_interval(text: &str) -> Result<u64, String> {
     in_range(text, 100..=3_600_000)
+}
+
+fn shard(text: &str) -> Result<Shard, String> {
+    let (number, of) = text.split_once('/').ok_or("allowed: K/N, such as 1/8")?;
+    let of = in_range(of, 1..=MAX_SHARDS).map_err(|e| format!("N: {e}"))?;
+    let number = in_range(number, 1..=of).map_err(|e| format!("K: {e}"))?;
+    Ok(Shard { number, of })
 }
 
 fn in_range<T: FromStr + PartialOrd + Display>(text: &str, range: RangeInclusive<T>) -> Result<T, String> {

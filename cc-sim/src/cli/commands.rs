@@ -2,16 +2,18 @@
 
 use super::args::{Cli, Command, CommonOptions, DelayOptions, RunOptions, ShareOptions, TraceOptions};
 use super::{Failure, output};
+use cc_sim::checkpoint::{self, Checkpoint, Job, JobCommand, Shard};
 use cc_sim::delay::DelayExperiment;
-use cc_sim::experiment::{self, Cell, Experiment};
-use cc_sim::report::{self, Format, PublishedFigures, Row, Settings};
+use cc_sim::experiment::{self, Cell, Experiment, Pair};
+use cc_sim::report::{self, Format, PublishedFigures, Settings};
 use cc_sim::scenario::{self, Group, Scenario};
 use cc_sim::share::ShareExperiment;
 use cc_sim::trace::Trace;
-use cc_sim::{Algorithm, SimulationError};
+use cc_sim::{Algorithm, Outcome, SimulationError};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
+use std::sync::{Mutex, PoisonError};
 
 /// Largest scenario file that is read, in bytes.
 const MAX_FILE: u64 = 1 << 20;
@@ -22,6 +24,7 @@ pub(super) fn execute(cli: Cli) -> Result<(), Failure> {
         Some(Command::List { format }) => list(format),
         Some(Command::Run { scenarios, options }) => run(&scenarios, &options),
         Some(Command::Compare { scenarios, options }) => compare(&scenarios, &options),
+        Some(Command::Merge { files, format }) => merge(&files, format),
         Some(Command::Share(options)) => share(&options),
         Some(Command::Delay(options)) => delay(&options),
         Some(Command::Trace(options)) => trace(&options),
@@ -37,10 +40,7 @@ fn list(format: Format) -> Result<(), Failure> {
 }
 
 fn run(scenarios: &[String], options: &RunOptions) -> Result<(), Failure> {
-    let rows = measure(scenarios, options)?;
-    let text =
-        report::render_results(&rows, settings(options), options.common.format).map_err(Failure::failed)?;
-    output::print(&text)
+    measure(scenarios, options, JobCommand::Run)
 }
 
 fn compare(scenarios: &[String], options: &RunOptions) -> Result<(), Failure> {
@@ -49,10 +49,12 @@ fn compare(scenarios: &[String], options: &RunOptions) -> Result<(), Failure> {
             "--cc: one algorithm to compare (allowed: two or more, or no --cc for all)",
         ));
     }
-    let rows = measure(scenarios, options)?;
-    let text = report::render_comparison(&rows, settings(options), options.common.format)
-        .map_err(Failure::failed)?;
-    output::print(&text)
+    measure(scenarios, options, JobCommand::Compare)
+}
+
+fn merge(files: &[String], format: Format) -> Result<(), Failure> {
+    let merged = checkpoint::merge(files).map_err(Failure::bad_input)?;
+    show(&merged.job, &merged.cells(), format)
 }
 
 fn trace(options: &TraceOptions) -> Result<(), Failure> {
@@ -101,17 +103,68 @@ fn delay(options: &DelayOptions) -> Result<(), Failure> {
     output::print(&text.map_err(Failure::failed)?)
 }
 
-/// Runs what the options ask for.
-fn measure(scenarios: &[String], options: &RunOptions) -> Result<Vec<Row>, Failure> {
-    let CommonOptions { seed, jobs, .. } = options.common;
+/// Runs what the options ask for and prints it.
+fn measure(scenarios: &[String], options: &RunOptions, command: JobCommand) -> Result<(), Failure> {
+    let CommonOptions { seed, jobs, format } = options.common;
     let scenarios = load(scenarios, Group::NetworkEvents)?;
     let algorithms = each_once("--cc", &options.cc)?.unwrap_or(Algorithm::MAIN_JOB);
-    let figures = PublishedFigures::load().map_err(Failure::failed)?;
     let plan = Experiment { scenarios: &scenarios, algorithms, runs: options.runs, seed };
+    let job = Job::new(command, &plan, options.shard.unwrap_or(Shard::WHOLE));
+    let (kept, mut outcomes) = match &options.resume {
+        None => (None, vec![None; plan.pairs().len()]),
+        Some(path) => {
+            let (file, outcomes) = Checkpoint::open(path, &job).map_err(Failure::bad_input)?;
+            (Some((path, Mutex::new(file))), outcomes)
+        }
+    };
+    run_missing(&plan, job.shard, &mut outcomes, jobs, |pair, outcomes| {
+        if let Some((_, file)) = &kept {
+            file.lock().unwrap_or_else(PoisonError::into_inner).add(*pair, outcomes);
+        }
+    })?;
+    if options.shard.is_none() {
+        let pairs = plan.pairs().into_iter().zip(outcomes);
+        let cells: Vec<_> = pairs.filter_map(|(pair, outcomes)| Cell::new(pair, outcomes?)).collect();
+        show(&job, &cells, format)?;
+    }
+    let Some((path, file)) = kept else { return Ok(()) };
+    let closed = file.into_inner().unwrap_or_else(PoisonError::into_inner).close();
+    closed.map_err(|e| Failure::failed(format!("{path}: --resume: cannot keep the cells: {e}")))
+}
+
+/// Runs the cells of `shard` that are not there yet and puts them to the others.
+fn run_missing<'a>(
+    plan: &Experiment<'a>,
+    shard: Shard,
+    outcomes: &mut [Option<Vec<Outcome>>],
+    jobs: Option<usize>,
+    on_cell: impl Fn(&Pair<'a>, &[Outcome]) + Sync + Send,
+) -> Result<(), Failure> {
+    let pairs = plan.pairs().into_iter().zip(&mut *outcomes).enumerate();
+    let (missing, places): (Vec<_>, Vec<_>) = pairs
+        .filter(|(index, (_, there))| shard.has(*index) && there.is_none())
+        .map(|(_, missing)| missing)
+        .unzip();
     let started = now();
-    let cells = with_progress(plan.total_runs(), jobs, |on_run| plan.run(on_run))?;
-    note_speed(&cells, now().duration_since(started).as_secs_f64());
-    Ok(report::rows(&cells, seed, &figures))
+    let runs = missing.len() * plan.runs.max(1) as usize;
+    let new = with_progress(runs, jobs, |on_run| plan.run_pairs(&missing, on_run, on_cell))?;
+    note_speed(&new, now().duration_since(started).as_secs_f64());
+    for (place, outcomes) in places.into_iter().zip(new) {
+        *place = Some(outcomes);
+    }
+    Ok(())
+}
+
+/// Prints `cells`, all of those of `job`.
+fn show(job: &Job, cells: &[Cell<'_>], format: Format) -> Result<(), Failure> {
+    let figures = PublishedFigures::load().map_err(Failure::failed)?;
+    let settings = Settings { runs: job.runs, seed: job.seed };
+    let rows = report::rows(cells, job.seed, &figures);
+    let text = match job.command {
+        JobCommand::Run => report::render_results(&rows, settings, format),
+        JobCommand::Compare => report::render_comparison(&rows, settings, format),
+    };
+    output::print(&text.map_err(Failure::failed)?)
 }
 
 /// Runs `experiment` in a pool of `jobs` threads, with a bar of `runs` on stderr.
@@ -135,10 +188,6 @@ fn each_once<'a>(option: &str, algorithms: &'a [Algorithm]) -> Result<Option<&'a
         return Err(Failure::bad_input(format!("{option}: {name} given twice (allowed: each name once)")));
     }
     Ok((!algorithms.is_empty()).then_some(algorithms))
-}
-
-fn settings(options: &RunOptions) -> Settings {
-    Settings { runs: options.runs, seed: options.common.seed }
 }
 
 /// Scenarios by name, group or path; those of `default` if `names` is empty.
@@ -209,9 +258,9 @@ fn progress_bar(runs: usize) -> ProgressBar {
 }
 
 /// How fast the simulator is, on stderr: it is no part of the result.
-fn note_speed(cells: &[Cell<'_>], seconds: f64) {
-    let outcomes = || cells.iter().flat_map(|cell| &cell.outcomes);
-    let packets = outcomes().map(|outcome| outcome.events).sum::<u64>() as f64;
+fn note_speed(cells: &[Vec<Outcome>], seconds: f64) {
+    let outcomes = || cells.iter().flatten();
+    let packets = outcomes().map(|outcome| outcome.events as f64).sum::<f64>();
     output::note(&format!(
         "{} runs in {seconds:.2} s, {:.2} million packets a second",
         outcomes().count(),

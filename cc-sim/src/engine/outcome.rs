@@ -2,6 +2,7 @@
 
 use crate::Algorithm;
 use crate::scenario::Direction;
+use serde::{Deserialize, Serialize};
 
 /// How a run ended for all flows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,7 +97,8 @@ impl FlowCounters {
 }
 
 /// How the main flow of a run fared. Sizes are UDP payload bytes, times are microseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Outcome {
     /// When the client's connection was closed: the completion time of the tables. It is a point of the virtual
     /// clock, so that a late start counts. The end of the run if that came first.
