@@ -52,6 +52,9 @@
 //! * Slow start is RFC 9002's, up to the threshold; in congestion avoidance bytes are counted
 //!   ([`AdditiveIncrease`](cc_core::AdditiveIncrease)). The one packet of RFC 9002 section 7.3.2 may be sent after a loss or a mark,
 //!   not after a delay.
+//! * A burst ([`send_quantum`](cc_core::CongestionController::send_quantum)) is what the pacing rate sends in a millisecond, from two
+//!   datagrams to the initial window. With a quarter of the window, as the other crates have it, bursts alone make a queue of the
+//!   threshold's length, and its minimum is seen to grow when the buffer is full.
 //! * After persistent congestion the recovery period stays ([`RecoveryPeriod`](cc_core::RecoveryPeriod)), and slow start goes up to what
 //!   the path was measured to hold. It is paced at two windows from its first ack on, since no signal raises the pacing rate.
 //! * Stacks that call acks before losses let a frame's own bandwidth sample decide about its losses.

@@ -12,7 +12,12 @@ const SLOW_START_PACING_PERCENT: u64 = 200;
 /// Largest send quantum in bytes: what one UDP segmentation offload call takes.
 const MAX_QUANTUM: u64 = 65_536;
 
-/// The quantum is this part of the window: four bursts per round trip (picoquic's choice).
+/// The quantum is what the pacing rate sends in this time (as in the BBR draft). A burst is a queue for as long as it takes to leave
+/// the bottleneck, on top of the one that the delay signal looks for: a quarter of the window would be up to 12 ms of it on a path
+/// of 50 ms, as much as the threshold.
+const QUANTUM_TIME: Duration = Duration::from_millis(1);
+
+/// And at most this part of the window: four bursts per round trip (picoquic's choice).
 const QUANTUM_DIVISOR: u64 = 4;
 
 /// The outputs for a window. They follow from it monotonically: a smaller window means no output that is larger.
@@ -22,20 +27,22 @@ pub(crate) struct Outputs {
     /// Bytes per smoothed RTT to pace at.
     paced: u64,
     smoothed_rtt: Duration,
-    send_quantum: u64,
+    /// Limits of the quantum.
+    min_quantum: u64,
+    max_quantum: u64,
 }
 
 impl Outputs {
     pub(crate) fn new(settings: &Settings, cwnd: u64, doubling: bool, smoothed_rtt: Duration) -> Self {
         let cwnd = cwnd.clamp(settings.min_window(), MAX_WINDOW);
         let percent = if doubling { SLOW_START_PACING_PERCENT } else { PACING_PERCENT };
-        // At least two datagrams, and no burst above the initial window (RFC 9002 section 7.7).
-        let quantum = (cwnd / QUANTUM_DIVISOR).min(settings.initial_window()).max(settings.min_window());
         Self {
             cwnd,
             paced: cwnd.saturating_mul(percent) / 100,
             smoothed_rtt,
-            send_quantum: quantum.min(MAX_QUANTUM),
+            min_quantum: settings.min_window(),
+            // RFC 9002 section 7.7: no burst above the initial window.
+            max_quantum: (cwnd / QUANTUM_DIVISOR).min(settings.initial_window()),
         }
     }
 
@@ -49,7 +56,9 @@ impl Outputs {
         rate.map(|rate| rate.max(Rate::from_bytes_per_sec(1)))
     }
 
-    pub(crate) const fn send_quantum(&self) -> u64 {
-        self.send_quantum
+    /// At least two datagrams.
+    pub(crate) fn send_quantum(&self) -> u64 {
+        let paced = self.pacing_rate().map_or(u64::MAX, |rate| rate.bytes_in(QUANTUM_TIME));
+        paced.min(self.max_quantum).max(self.min_quantum).min(MAX_QUANTUM)
     }
 }

@@ -362,8 +362,9 @@ fn lies_on_a_link_cost_the_liar_and_stop_nothing() {
             let config = Config { delay, ..Config::default() };
             let mut flow = Flow::new(QuicDc::new(&config), World { stamp, ..World::default() });
             flow.run(10, |_, controller| assert!(controller.cwnd() <= controller.westwood().cwnd()));
-            // 12.5 MB is what the link carries. The worst lie makes up a queue at every seventh packet.
-            assert!(flow.delivered() >= 12_500_000 * 40 / 100, "{delay:?}: {}", flow.delivered());
+            // 12.5 MB is what the link carries. The worst lie makes up a queue at every seventh packet, of which one is a signal in
+            // the paper's modes.
+            assert!(flow.delivered() >= 12_500_000 * 25 / 100, "{delay:?}: {}", flow.delivered());
         }
     }
 }

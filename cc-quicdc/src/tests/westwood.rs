@@ -171,8 +171,23 @@ fn pacing_is_at_two_windows_in_slow_start_and_at_one_and_a_quarter_otherwise() {
     let sent = stack.send(300, 1);
     stack.lose(400, sent);
     assert_eq!(stack.cc().pacing_rate(), Some(Rate::from_bytes_per_sec(1_500_000)));
-    // A quarter of the window is 30000, and the initial window is 120000.
+}
+
+#[test]
+fn a_burst_is_a_millisecond_of_the_pacing_rate() {
+    // 1.5 MB/s * 1 ms = 1500 bytes, and at least two datagrams.
+    let mut stack = measured();
+    let sent = stack.send(300, 1);
+    stack.lose(400, sent);
+    assert_eq!(stack.cc().send_quantum(), 2 * MSS);
+    // In slow start, before a loss: 480000 * 2 / 0.1 s = 9.6 MB/s * 1 ms.
+    assert_eq!(measured().cc().send_quantum(), 9_600);
+    // Before there is an RTT a quarter of the window; with one of 1 ms what a millisecond carries is more than that.
+    let mut stack = westwood(Config { initial_window: Some(120_000), ..Config::default() });
     assert_eq!(stack.cc().send_quantum(), 30_000);
+    stack.fill(0);
+    stack.ack_all(1);
+    assert_eq!((stack.cwnd(), stack.cc().send_quantum()), (240_000, 60_000));
 }
 
 #[test]
