@@ -26,7 +26,7 @@ pub enum BandwidthFilter {
 /// threshold for a signal, as the paper does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum DelayMode {
-    /// A threshold in time: a quarter of the minimum RTT, from 5 to 25 ms, and at least what eight datagrams take at the
+    /// A threshold in time: a quarter of the smallest RTT of the path, from 5 to 25 ms, and at least what eight datagrams take at the
     /// estimated bandwidth. Losses lower it.
     #[default]
     Threshold,

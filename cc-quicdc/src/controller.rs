@@ -165,6 +165,9 @@ impl CongestionController for QuicDc {
             }
         }
         let ended = self.westwood.acknowledge(path, ack);
+        if let Some(min_rtt) = self.westwood.min_rtt() {
+            self.delay.on_min_rtt(min_rtt);
+        }
         self.grow_limit(path, ack);
         if let Some(elapsed) = ended {
             self.delay.on_interval(elapsed);

@@ -63,6 +63,8 @@
 //!
 //! * The minimum of at least three samples in a row, and of so many that they stand for a quarter of the window in bytes, from
 //!   packets sent after the last reaction to anything (by send time; at the time of the reaction counts as before).
+//! * The default threshold is of the smallest RTT of the path, and does not grow when the minimum RTT is measured again: a queue on the
+//!   way back, which that takes for the path, would loosen the bound on the way there. The reaction takes the new minimum.
 //! * There is no signal before there are two bandwidth samples, since the time of eight datagrams is not known.
 //! * A round, for the peak before a loss, is an interval of the bandwidth estimate. A loss without a queue longer than a burst teaches
 //!   nothing; two losses within 30 s of each other teach the higher of both values.

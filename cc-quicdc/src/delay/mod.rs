@@ -126,6 +126,11 @@ impl Delay {
         self.mode.on_rtt(rtt);
     }
 
+    /// The minimum RTT, perhaps a new one.
+    pub(crate) fn on_min_rtt(&mut self, min_rtt: Duration) {
+        self.mode.on_min_rtt(min_rtt);
+    }
+
     /// A sample, of a window of `window` bytes. Returns how the sender is to react, if it is.
     pub(crate) fn on_sample(
         &mut self,

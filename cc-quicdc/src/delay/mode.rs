@@ -22,7 +22,11 @@ const CRUISE_MS: u16 = 10_000;
 /// State of the threshold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Mode {
-    Threshold(Learned),
+    Threshold {
+        learned: Learned,
+        /// Smallest default threshold on this path, in microseconds: what its smallest RTT makes of it. 0 before the first.
+        smallest_us: u16,
+    },
     Fraction {
         percent: u8,
         /// Largest RTT since the last loss, in microseconds.
@@ -60,7 +64,7 @@ impl Threshold {
 impl Mode {
     pub(crate) const fn new(mode: DelayMode) -> Self {
         match mode {
-            DelayMode::Threshold => Self::Threshold(Learned::new()),
+            DelayMode::Threshold => Self::Threshold { learned: Learned::new(), smallest_us: 0 },
             DelayMode::PaperFraction { percent } => Self::Fraction { percent, running_max_us: 0, max_us: 0 },
             DelayMode::PaperProbe { percent } => {
                 Self::Probe { percent, is_cruising: false, age_ms: 0, largest_us: 0 }
@@ -71,7 +75,7 @@ impl Mode {
     /// The same mode on a new path.
     pub(crate) const fn restarted(&self) -> Self {
         Self::new(match *self {
-            Self::Threshold(_) => DelayMode::Threshold,
+            Self::Threshold { .. } => DelayMode::Threshold,
             Self::Fraction { percent, .. } => DelayMode::PaperFraction { percent },
             Self::Probe { percent, .. } => DelayMode::PaperProbe { percent },
         })
@@ -85,8 +89,13 @@ impl Mode {
         datagram: u64,
     ) -> Option<Threshold> {
         match *self {
-            Self::Threshold(learned) => {
-                let threshold = min_rtt?.divided_by(MIN_RTT_DIVISOR).clamp(MIN_THRESHOLD, MAX_THRESHOLD);
+            Self::Threshold { learned, smallest_us } => {
+                let threshold = default_threshold(min_rtt?);
+                let threshold = if smallest_us > 0 {
+                    threshold.min(Duration::from_micros(u64::from(smallest_us)))
+                } else {
+                    threshold
+                };
                 let threshold = learned.get().map_or(threshold, |learned| threshold.min(learned));
                 let burst = burst(bandwidth?, datagram);
                 Some(Threshold { signal: threshold.max(burst), ..Threshold::of(threshold) })
@@ -107,6 +116,15 @@ impl Mode {
         matches!(self, Self::Fraction { .. } | Self::Probe { .. })
     }
 
+    /// The minimum RTT, which is measured again from time to time. The threshold does not follow it upwards: a queue on the way back
+    /// raises it, and is no reason for a longer one on the way there.
+    pub(crate) fn on_min_rtt(&mut self, min_rtt: Duration) {
+        if let Self::Threshold { smallest_us, .. } = self {
+            let micros = u16::try_from(default_threshold(min_rtt).as_micros()).unwrap_or(u16::MAX);
+            *smallest_us = if *smallest_us > 0 { micros.min(*smallest_us) } else { micros };
+        }
+    }
+
     pub(crate) fn on_rtt(&mut self, rtt: Duration) {
         if let Self::Fraction { running_max_us, .. } = self {
             *running_max_us = (*running_max_us).max(micros(rtt));
@@ -115,7 +133,7 @@ impl Mode {
 
     pub(crate) fn on_queue(&mut self, queue: Duration) {
         match self {
-            Self::Threshold(learned) => learned.on_queue(queue),
+            Self::Threshold { learned, .. } => learned.on_queue(queue),
             Self::Probe { is_cruising: false, largest_us, .. } => {
                 *largest_us = (*largest_us).max(micros(queue));
             }
@@ -126,7 +144,7 @@ impl Mode {
     /// A loss or a mark that no earlier reaction covers. `burst` is the time of a burst at the estimated bandwidth.
     pub(crate) fn on_congestion(&mut self, burst: Duration) {
         match self {
-            Self::Threshold(learned) => learned.on_congestion(burst),
+            Self::Threshold { learned, .. } => learned.on_congestion(burst),
             Self::Fraction { running_max_us, max_us, .. } => {
                 *max_us = core::mem::replace(running_max_us, 0);
             }
@@ -136,7 +154,7 @@ impl Mode {
 
     pub(crate) fn on_interval(&mut self, elapsed: Duration) {
         match self {
-            Self::Threshold(learned) => learned.on_interval(elapsed),
+            Self::Threshold { learned, .. } => learned.on_interval(elapsed),
             Self::Fraction { .. } => {}
             Self::Probe { is_cruising, age_ms, largest_us, .. } => {
                 *age_ms = older(*age_ms, elapsed);
@@ -150,6 +168,11 @@ impl Mode {
             }
         }
     }
+}
+
+/// A quarter of the minimum RTT within its limits.
+fn default_threshold(min_rtt: Duration) -> Duration {
+    min_rtt.divided_by(MIN_RTT_DIVISOR).clamp(MIN_THRESHOLD, MAX_THRESHOLD)
 }
 
 /// The time of a burst at `bandwidth`.
@@ -188,6 +211,20 @@ mod tests {
             let expected = if rtt == 50 { Duration::from_micros(12_500) } else { ms(expected) };
             assert_eq!(threshold(ms(rtt), 1_000), expected, "{rtt} ms");
         }
+    }
+
+    #[test]
+    fn the_threshold_follows_the_minimum_rtt_downwards_only() {
+        // 50 ms, then 150 ms when it is measured again with a queue on the way back: 12.5 ms, and not 25. 40 ms: 10 ms.
+        let mut mode = Mode::new(DelayMode::Threshold);
+        let mut after = |min_rtt| {
+            mode.on_min_rtt(ms(min_rtt));
+            mode.threshold(Some(ms(min_rtt)), Some(Rate::MAX), 1_200).unwrap().signal
+        };
+        assert_eq!(after(50), Duration::from_micros(12_500));
+        assert_eq!(after(150), Duration::from_micros(12_500));
+        assert_eq!(after(40), ms(10));
+        assert_eq!(mode.restarted(), Mode::new(DelayMode::Threshold), "another path");
     }
 
     #[test]
