@@ -1,7 +1,7 @@
 //! The controller: Westwood+, and a limit that delay sets to its window.
 
 use crate::config::{Config, MAX_WINDOW};
-use crate::delay::{Delay, Reaction, Sample, Threshold, burst};
+use crate::delay::{Delay, Reaction, Sample, Threshold, burst, burst_bytes};
 use crate::outputs::Outputs;
 use crate::westwood::Westwood;
 use cc_core::{
@@ -13,6 +13,9 @@ use cc_core::{
 /// Room, in datagrams, that a flight may leave in the window and still count as filling it, where the stack does not say what
 /// stopped it (as in [`cc_core::Utilisation`]).
 const FULL_SLACK: u64 = 3;
+
+/// The row of samples whose minimum is the signal stands for this part of a window at least: a quarter of a round.
+const ROUND_DIVISOR: u64 = 4;
 
 /// What the delay signal does at the moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -78,9 +81,18 @@ impl QuicDc {
         self.delay.is_limiting()
     }
 
+    fn is_in_slow_start(&self) -> bool {
+        self.westwood.is_in_slow_start() && !self.delay.is_limiting()
+    }
+
     fn threshold(&self) -> Option<Threshold> {
         let datagram = self.westwood.settings().datagram();
-        self.delay.mode().threshold(self.westwood.min_rtt(), self.westwood.bandwidth(), datagram)
+        let mut bandwidth = self.westwood.bandwidth();
+        if self.is_in_slow_start() {
+            // The estimate is of a round trip ago or two, when the window was a half or a quarter of this.
+            bandwidth = bandwidth.map(|rate| rate.max(self.westwood.window_rate().unwrap_or(rate)));
+        }
+        self.delay.mode().threshold(self.westwood.min_rtt(), bandwidth, datagram)
     }
 
     /// All outputs, from the state.
@@ -95,13 +107,21 @@ impl QuicDc {
     }
 
     fn on_sample(&mut self, now: Instant, sample: Sample, threshold: Option<Threshold>) {
-        let window = self.window();
-        let Some(reaction) = self.delay.on_sample(now, sample, threshold, window) else { return };
+        let (window, slow_start) = (self.window(), self.is_in_slow_start());
+        let least_run = if slow_start {
+            // A quarter of a round is a quarter of a window more. What is longer than a burst will do.
+            burst_bytes(self.westwood.settings().datagram()).min(window / ROUND_DIVISOR)
+        } else {
+            window / ROUND_DIVISOR
+        };
+        let Some(reaction) = self.delay.on_sample(now, sample, threshold, least_run) else { return };
         // Reaction to delay as to loss: max(BWE * min RTT, 2 datagrams).
         let target = self.westwood.target(window);
         let least = match reaction {
-            Reaction::Full => 0,
-            Reaction::AtMostHalf => window / 2,
+            // In slow start the packets that tell of the queue left with half of this window, so that half of it fills the path,
+            // and the estimate is behind.
+            Reaction::Full if !slow_start => 0,
+            Reaction::Full | Reaction::AtMostHalf => window / 2,
         };
         self.delay.react(now, target.max(least));
     }

@@ -65,6 +65,8 @@
 //!   packets sent after the last reaction to anything (by send time; at the time of the reaction counts as before).
 //! * The default threshold is of the smallest RTT of the path, and does not grow when the minimum RTT is measured again: a queue on the
 //!   way back, which that takes for the path, would loosen the bound on the way there. The reaction takes the new minimum.
+//! * In slow start, where the window grows by a quarter in a quarter of a round, samples that stand for eight datagrams are enough; and the
+//!   time of those is taken at window / smoothed RTT where that is more than the estimate, which is a round trip or two behind.
 //! * There is no signal before there are two bandwidth samples, since the time of eight datagrams is not known.
 //! * A round, for the peak before a loss, is an interval of the bandwidth estimate. A loss without a queue longer than a burst teaches
 //!   nothing; two losses within 30 s of each other teach the higher of both values.
@@ -80,6 +82,8 @@
 //!
 //! * "Drained" is below half of the threshold *without* the time of a burst. A sender that has little left of the bandwidth has a
 //!   burst of long duration, and would take a queue that stands for one that has drained.
+//! * The reaction that ends slow start takes at most half of the window, which is what the packets that tell of the queue left with.
+//!   The estimate is behind, the more so the earlier the signal: congestion avoidance would be long in making up for it.
 //! * The second and third reaction in a row, and each try while the queue is foreign, take at most half of the window. Their
 //!   product falls with the window while somebody else's queue stands: with an RTT six times the minimum three reactions would end at
 //!   the floor.

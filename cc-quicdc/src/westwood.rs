@@ -108,6 +108,11 @@ impl Westwood {
         measured.min(cwnd).max(self.settings.min_window())
     }
 
+    /// The window per smoothed RTT; `None` before an RTT is known.
+    pub(crate) fn window_rate(&self) -> Option<Rate> {
+        Rate::from_delivery(self.cwnd, self.smoothed_rtt)
+    }
+
     /// All outputs for a window of `cwnd` bytes, from the state.
     pub(crate) fn outputs(&self, cwnd: u64, doubling: bool) -> Outputs {
         Outputs::new(&self.settings, cwnd, doubling, self.smoothed_rtt)

@@ -3,7 +3,7 @@
 mod learned;
 mod mode;
 
-pub(crate) use mode::{Mode, Threshold, burst};
+pub(crate) use mode::{Mode, Threshold, burst, burst_bytes};
 
 use crate::config::DelayMode;
 use crate::measures::older;
@@ -11,9 +11,6 @@ use cc_core::{AdditiveIncrease, Duration, Instant, OneWayDelay};
 
 /// Consecutive samples whose minimum is the signal, at least: a single one may be a spike.
 const MIN_SAMPLES: u8 = 3;
-
-/// And at least this part of a window: a quarter of a round.
-const ROUND_DIVISOR: u64 = 4;
 
 /// Reactions through which a queue may stand before it counts as foreign.
 const FOREIGN_AFTER: u8 = 3;
@@ -131,13 +128,14 @@ impl Delay {
         self.mode.on_min_rtt(min_rtt);
     }
 
-    /// A sample, of a window of `window` bytes. Returns how the sender is to react, if it is.
+    /// A sample. Samples that stand for `least_run` bytes, all above the threshold, are a signal. Returns how the sender is to react,
+    /// if it is.
     pub(crate) fn on_sample(
         &mut self,
         now: Instant,
         sample: Sample,
         threshold: Option<Threshold>,
-        window: u64,
+        least_run: u64,
     ) -> Option<Reaction> {
         self.mode.on_queue(sample.queue);
         let threshold = threshold.filter(|_| self.is_news(sample.sent_at))?;
@@ -154,9 +152,9 @@ impl Delay {
         self.run_samples = self.run_samples.saturating_add(1);
         let bytes = u32::try_from(sample.bytes).unwrap_or(u32::MAX);
         self.run_bytes = self.run_bytes.saturating_add(bytes);
-        let quarter = u32::try_from(window / ROUND_DIVISOR).unwrap_or(u32::MAX);
+        let least_run = u32::try_from(least_run).unwrap_or(u32::MAX);
         let is_signal =
-            self.mode.takes_one_sample() || self.run_samples >= MIN_SAMPLES && self.run_bytes >= quarter;
+            self.mode.takes_one_sample() || self.run_samples >= MIN_SAMPLES && self.run_bytes >= least_run;
         if is_signal { self.take_blame() } else { None }
     }
 

@@ -177,7 +177,12 @@ fn default_threshold(min_rtt: Duration) -> Duration {
 
 /// The time of a burst at `bandwidth`.
 pub(crate) fn burst(bandwidth: Rate, datagram: u64) -> Duration {
-    bandwidth.time_to_send(datagram.saturating_mul(BURST_DATAGRAMS))
+    bandwidth.time_to_send(burst_bytes(datagram))
+}
+
+/// The bytes of a burst.
+pub(crate) const fn burst_bytes(datagram: u64) -> u64 {
+    datagram.saturating_mul(BURST_DATAGRAMS)
 }
 
 fn share(span: Duration, percent: u8) -> Duration {

@@ -26,6 +26,20 @@ fn measured() -> Bare<QuicDc> {
     measured_with(Config::default())
 }
 
+/// The same at 561 ms, after a reaction that ended slow start and a flight of 100 datagrams without a queue. The flight of 110 is a
+/// sample of 132000 bytes in 160 ms, 825000 B/s: f = 0.2 * 1.2 MB/s + 0.8 * 0.825 MB/s = 900000 B/s, BWE = 0.24 MB/s + 0.8 * f = 960000
+/// B/s. The next are 120000 bytes in 101 ms, 1188118 B/s: f = 1130494 B/s, BWE = 1096395 B/s.
+fn avoiding() -> Bare<QuicDc> {
+    let mut stack = measured();
+    flight(&mut stack, 300, 110, 60);
+    flight(&mut stack, 461, 100, 0);
+    assert_eq!((stack.cc.cwnd(), stack.cc.snapshot().phase), (2 * BDP, "congestion_avoidance"));
+    stack
+}
+
+/// What a reaction leaves then: 1096395 B/s * 100 ms.
+const AVOIDING_TARGET: u64 = 109_639;
+
 /// A flight of `count` datagrams, acked in one frame, that queued for `queue_ms`.
 fn flight(stack: &mut Bare<QuicDc>, at_ms: u64, count: u64, queue_ms: u64) {
     let sent = stack.send(at_ms, count);
@@ -47,19 +61,45 @@ fn is_foreign(stack: &Bare<QuicDc>) -> bool {
 }
 
 #[test]
-fn a_queue_above_the_threshold_reduces_the_window_as_a_loss_does_and_ends_slow_start() {
+fn a_queue_above_the_threshold_reduces_the_window_as_a_loss_does() {
+    let mut stack = avoiding();
+    assert_eq!(stack.cc.delay_state(), watching(THRESHOLD_MS));
+    flight(&mut stack, 562, 60, THRESHOLD_MS + 1);
+    let snapshot = stack.cc.snapshot();
+    assert_eq!((snapshot.cwnd, snapshot.phase), (AVOIDING_TARGET, "congestion_avoidance"));
+    assert_eq!((snapshot.congestion_events, stack.cc.delay_reactions()), (2, 2));
+}
+
+#[test]
+fn in_slow_start_it_leaves_half_of_the_window_and_ends_slow_start() {
+    // BWE * min RTT are 120000 bytes, a quarter of the window.
     let mut stack = measured();
     assert_eq!(stack.cc.delay_state(), watching(THRESHOLD_MS));
     flight(&mut stack, 300, 110, THRESHOLD_MS + 1);
     let snapshot = stack.cc.snapshot();
-    assert_eq!((snapshot.cwnd, snapshot.phase, snapshot.startup), (BDP, "congestion_avoidance", false));
+    assert_eq!((snapshot.cwnd, snapshot.phase, snapshot.startup), (2 * BDP, "congestion_avoidance", false));
     assert_eq!((snapshot.congestion_events, stack.cc.delay_reactions()), (1, 1));
     assert!(stack.cc.is_limited_by_delay());
     assert_eq!(snapshot.queueing_delay, Some(Duration::from_millis(THRESHOLD_MS + 1)));
     assert_eq!(snapshot.delay_source, Some(DelaySource::ReceiveTimes));
-    // Slow start is over: one more window acked adds a datagram, not a window.
-    flight(&mut stack, 500, BDP / MSS, 0);
-    assert_eq!(stack.cc.cwnd(), BDP + MSS);
+    // One more window acked adds a datagram, not a window.
+    full_flight(&mut stack, 500, 0);
+    assert_eq!(stack.cc.cwnd(), 2 * BDP + MSS);
+}
+
+#[test]
+fn in_slow_start_a_burst_is_what_the_window_makes_of_it() {
+    // 120 kB in 600 ms are 0.2 MB/s, at which 8 datagrams take 48 ms, though the window of 480000 bytes is sent in 600 ms: 0.8 MB/s, 12 ms.
+    let mut stack = Bare::new(QuicDc::new(&Config { initial_window: Some(BDP), ..Config::default() }));
+    for round in 0..3 {
+        flight(&mut stack, 600 * round, 100, 500);
+    }
+    assert_eq!(stack.cc.westwood().target(u64::MAX), BDP);
+    assert_eq!((stack.cc.cwnd(), stack.cc.delay_state()), (480_000, watching(THRESHOLD_MS)));
+    // After slow start it is BWE again.
+    let lost = stack.send(1_800, 1);
+    stack.lose(2_400, lost, false);
+    assert_eq!(stack.cc.delay_state(), watching(48));
 }
 
 #[test]
@@ -69,15 +109,29 @@ fn a_queue_at_the_threshold_is_none() {
     assert_eq!((stack.cc.delay_reactions(), stack.cc.is_limited_by_delay()), (0, false));
 }
 
+/// The reactions to rows of packets that queued, each followed by `below` packets that did not.
+fn reactions_to_rows(mut stack: Bare<QuicDc>, at_ms: u64, above: u64, below: u64) -> u32 {
+    let before = stack.cc.delay_reactions();
+    let sent = stack.send(at_ms, 2 * (above + below));
+    let first = sent.start;
+    let queue = |number: u64| if (number - first) % (above + below) < above { 60 } else { 10 };
+    stack.ack(at_ms + RTT_MS + 60, sent, queue);
+    stack.cc.delay_reactions() - before
+}
+
 #[test]
 fn the_signal_is_the_minimum_of_a_quarter_round() {
-    // A quarter of 480000 bytes are 100 datagrams. Rows of fewer are spikes, however many there are.
-    for (above, below, signal) in [(99, 1, false), (100, 1, true), (50, 50, false)] {
-        let mut stack = measured();
-        let sent = stack.send(300, 2 * (above + below));
-        let queue = |number: u64| if (number - sent.start) % (above + below) < above { 60 } else { 10 };
-        stack.ack(460, sent.clone(), queue);
-        assert_eq!(stack.cc.delay_reactions(), u32::from(signal), "{above} above, {below} below");
+    // A quarter of 240000 bytes are 50 datagrams. Rows of fewer are spikes, however many there are.
+    for (above, below, signal) in [(49, 1, 0), (50, 1, 1), (25, 25, 0)] {
+        assert_eq!(reactions_to_rows(avoiding(), 562, above, below), signal, "{above} above, {below} below");
+    }
+}
+
+#[test]
+fn in_slow_start_it_is_the_minimum_of_a_burst() {
+    // A quarter of 480000 bytes would be 100 datagrams.
+    for (above, below, signal) in [(7, 1, 0), (8, 1, 1), (4, 4, 0)] {
+        assert_eq!(reactions_to_rows(measured(), 300, above, below), signal, "{above} above, {below} below");
     }
 }
 
@@ -96,12 +150,12 @@ fn one_or_two_samples_are_no_signal_however_small_the_window() {
 
 #[test]
 fn it_reacts_at_most_once_for_what_was_sent_before() {
-    // 300 datagrams, three times the row of a signal: one reaction. So do those that come in frames after it.
+    // 300 datagrams, many times the row of a signal: one reaction. So do those that come in frames after it.
     let mut stack = measured();
     let sent = stack.send(300, 400);
     stack.ack(460, sent.start..sent.start + 300, |_| 60);
     stack.ack(461, sent.start + 300..sent.end, |_| 60);
-    assert_eq!((stack.cc.cwnd(), stack.cc.delay_reactions()), (BDP, 1));
+    assert_eq!((stack.cc.cwnd(), stack.cc.delay_reactions()), (2 * BDP, 1));
     // What is sent after it may give the next one.
     flight(&mut stack, 470, 100, 60);
     assert_eq!(stack.cc.delay_reactions(), 2);
@@ -109,27 +163,28 @@ fn it_reacts_at_most_once_for_what_was_sent_before() {
 
 #[test]
 fn a_loss_of_packets_sent_before_the_reaction_is_ignored() {
-    let mut stack = measured();
-    let sent = stack.send(300, 300);
-    stack.ack(460, sent.start..sent.start + 200, |_| 60);
-    assert_eq!((stack.cc.cwnd(), stack.cc.delay_reactions()), (BDP, 1));
-    // BWE is another by now: f = 0.2 * 1.2 + 0.8 * 1.5 (240000 bytes in 160 ms) = 1.44, BWE = 0.24 + 1.152 = 1.392 MB/s; 139200 bytes.
-    assert_eq!(stack.cc.westwood().target(480_000), 139_200);
-    stack.lose(461, sent.start + 200..sent.start + 201, false);
-    assert_eq!(stack.cc.cwnd(), BDP);
+    let mut stack = avoiding();
+    let sent = stack.send(562, 200);
+    stack.ack(722, sent.start..sent.start + 150, |_| 60);
+    assert_eq!((stack.cc.cwnd(), stack.cc.delay_reactions()), (AVOIDING_TARGET, 2));
+    // BWE is another by now: 180000 bytes in 161 ms are 1118012 B/s, f = 226098 + 894409 = 1120507 (each rounded down once), BWE =
+    // 219279 + 896405 = 1115684 B/s; 111568 bytes.
+    assert_eq!(stack.cc.westwood().target(480_000), 111_568);
+    stack.lose(723, sent.start + 150..sent.start + 151, false);
+    assert_eq!(stack.cc.cwnd(), AVOIDING_TARGET);
     // Only the inner controller answers it, for the window that it would give.
-    assert_eq!(stack.cc.westwood().cwnd(), 139_200);
+    assert_eq!(stack.cc.westwood().cwnd(), 111_568);
 }
 
 #[test]
 fn a_loss_of_packets_sent_after_the_reaction_reduces_the_window_again() {
     let mut stack = measured();
     flight(&mut stack, 300, 110, 60);
-    assert_eq!(stack.cc.cwnd(), BDP);
+    assert_eq!(stack.cc.cwnd(), 2 * BDP);
     // 24000 bytes in 200 ms: BWE falls, and the next loss leaves less.
     let next = stack.send(500, 21);
     stack.ack(660, next.start..next.end - 1, |_| 0);
-    let target = stack.cc.westwood().target(BDP);
+    let target = stack.cc.westwood().target(2 * BDP);
     assert!(target < BDP);
     stack.lose(661, next.end - 1..next.end, false);
     assert_eq!(stack.cc.cwnd(), target);
@@ -210,18 +265,18 @@ fn a_foreign_queue_is_tried_again_after_five_seconds_and_then_after_twice_as_lon
 
 #[test]
 fn what_follows_a_reaction_that_did_not_drain_the_queue_takes_at_most_half() {
-    // The queue takes the RTT to 1 s. The first reaction is to BWE 1.2 MB/s. Its flight measures 0.48 MB/s: f = 0.24 + 0.384 = 0.624,
-    // BWE = 0.24 + 0.4992 = 0.7392 MB/s; 73920 bytes. The flight of 100 datagrams that brings the second measures
-    // 120000 / 1.001 s = 119880 B/s: f = 0.1248 + 0.095904 = 0.220704, BWE = 0.14784 + 0.1765632 = 0.3244032 MB/s; 32440 bytes, less
-    // than half of 73920.
-    let mut stack = measured();
-    full_flight(&mut stack, 300, 900);
-    assert_eq!(stack.cc.cwnd(), BDP);
-    full_flight(&mut stack, 1_301, 900);
-    assert_eq!((stack.cc.delay_reactions(), stack.cc.cwnd()), (2, 73_920));
-    assert_eq!(stack.cc.westwood().target(73_920), 32_440);
-    full_flight(&mut stack, 2_302, 900);
-    assert_eq!((stack.cc.delay_reactions(), stack.cc.cwnd()), (3, 73_920 / 2));
+    // The queue takes the RTT to 1 s, and the measured bandwidth falls with it. The first reaction leaves 109639 bytes, as above. Its
+    // flight of 200 datagrams measures 240000 / 1.001 s = 239760 B/s: f = 226098 + 191808 = 417906, BWE = 219279 + 334324 = 553603
+    // B/s; 55360 bytes, more than half of 109639. The flight of 91 measures 109200 / 1.001 s = 109090 B/s: f = 170853, BWE = 247403 B/s;
+    // 24740 bytes, less than half of 55360.
+    let mut stack = avoiding();
+    full_flight(&mut stack, 562, 900);
+    assert_eq!((stack.cc.delay_reactions(), stack.cc.cwnd()), (2, AVOIDING_TARGET));
+    full_flight(&mut stack, 1_563, 900);
+    assert_eq!((stack.cc.delay_reactions(), stack.cc.cwnd()), (3, 55_360));
+    assert_eq!(stack.cc.westwood().target(55_360), 24_740);
+    full_flight(&mut stack, 2_564, 900);
+    assert_eq!((stack.cc.delay_reactions(), stack.cc.cwnd()), (4, 55_360 / 2));
 }
 
 #[test]
@@ -306,11 +361,11 @@ fn two_losses_at_a_shorter_queue_lower_the_threshold() {
 
 #[test]
 fn a_new_path_begins_without_a_base_a_limit_and_a_threshold() {
-    for (change, limited) in [(PathChange::New, false), (PathChange::Rebinding, true)] {
+    for (change, window, limited) in [(PathChange::New, BDP, false), (PathChange::Rebinding, 2 * BDP, true)] {
         let mut stack = measured();
         flight(&mut stack, 300, 110, 60);
         stack.cc.on_path_change(&stack.state(700, 0), change);
-        assert_eq!((stack.cc.cwnd(), stack.cc.is_limited_by_delay()), (BDP, limited));
+        assert_eq!((stack.cc.cwnd(), stack.cc.is_limited_by_delay()), (window, limited));
         assert_eq!(stack.cc.delay_state() == DelayState::Blind, !limited);
         assert_eq!(stack.cc.one_way_delay().source().is_none(), !limited);
         assert_eq!(stack.cc.snapshot().congestion_events, 1, "what happened stays counted");
@@ -345,11 +400,11 @@ fn persistent_congestion_overrules_delay() {
 
 #[test]
 fn under_the_limit_of_delay_pacing_is_that_of_congestion_avoidance() {
-    // The inner controller is in slow start still. 120000 * 1.25 / 0.16 s = 937500 B/s.
+    // The inner controller is in slow start still. 240000 * 1.25 / 0.16 s = 1875000 B/s.
     let mut stack = measured();
     flight(&mut stack, 300, 110, 60);
     let rate = stack.cc.pacing_rate().map(cc_core::Rate::as_bytes_per_sec);
-    assert_eq!(rate, Some(937_500));
+    assert_eq!(rate, Some(1_875_000));
 }
 
 #[test]
