@@ -160,9 +160,19 @@ pub const SCRIPTS: &[Case] = scripts![
     "R4"
     "R5"
     "R6"
+    "R7"
+    "R7-hours"
+    "R7-reverse"
+    "R7-wrap"
+    "R8"
+    "R8-back"
+    "R9"
+    "R9-absurd"
+    "R10"
     "U10-blackout"
     "U10-greedy"
     "U10-limited"
+    "U10-receive-times"
 ];
 
 /// Scripts that are compared with each other.

@@ -54,19 +54,20 @@
 //! |---|---|
 //! | `sent(T, 1..10)`, `sent(T, next 3, 120 B, initial)` | packets are sent; `handshake`, `ack-only`, `padded`, `no-data` |
 //! | `fill(T)`, `fill(T, leave 3)`, `fill(T, in one)` | datagrams until one more would not fit the window (2000 at most), or three before, or one entry for all |
-//! | `ack(T, 1..3, 5)` | an ACK frame; `all`, `first 2`, `last 2`, `older 100` (sent 100 ms ago or more), `none` |
+//! | `ack(T, 1..3, 5)` | an ACK frame; `all`, `first 2`, `last 2`, `older 100` (sent 100 ms ago or more), `next 2` (not sent yet), `none` |
 //! | `... + lost 4 + ce 2 + ect0 1 + delay 25` | more parts of the same frame; a packet named as lost is not acked |
-//! | `... + pc + forced` | persistent congestion whatever the times; told to the controller even where nothing is new |
+//! | `... + received 1..3 after 50` | when the receiver got packets of the frame, on its clock: so long `after` they were sent, or `before`, or `at` a time; for all of them without a set. Several parts may follow each other, and a packet that none names has no receive time. The 32 newest packets of a frame can have one |
+//! | `... + pc + forced` | persistent congestion whatever the times; told to the controller even where nothing is new, or was never sent |
 //! | `lost(T, 1..3)`, `lost(T, 1..3, timer)` | losses in a frame that acks nothing, or found by timer |
 //! | `time(T)`, `app-limited(T)`, `limit(T, cwnd)`, `mtu(T, 1400, discovered)`, `path(T, new)`, `discard(T, 1..3, keys)`, `spurious(T)`, `resume(T, BYTES, RTT)`, `policy(T, 10, 25)`, `ecn(T, ect0)`, `handshake(T, done)` | as the methods of the contract |
-//! | `run(10 s, rate 1.25 MB, rtt 100, queue 125 kB, flow 1 MB, app 50 kB, per-ack 2)` | a sender with data on a link with a drop-tail queue |
+//! | `run(10 s, rate 1.25 MB, rtt 100, queue 125 kB, flow 1 MB, app 50 kB, per-ack 2, forward 50)` | a sender with data on a link with a drop-tail queue; with `forward`, the part of `rtt` that is the way there, its peer reports receive times |
 //! | `loop 10 { ... }` | ends early if nothing happens in it |
 //! | `let x = cwnd * 7 / 10` | a value now |
 //! | `expect cwnd == x within 1`, `expect pacing positive`, `expect phase recovery`, `expect not startup` | must hold now |
 //! | `[cubic] ...` | a statement for some subjects only |
 //!
 //! Quantities: `cwnd pacing quantum beyond in_flight max_flight delivered lost acked reductions events ssthresh bandwidth
-//! model_rtt smoothed_rtt min_rtt latest_rtt rtt_samples mss now beta_loss beta_ce`; `2 mss`, `min(a, b)`, `max(a, b)`. A minus sign needs
+//! model_rtt queueing_delay smoothed_rtt min_rtt latest_rtt rtt_samples mss now beta_loss beta_ce`; `2 mss`, `min(a, b)`, `max(a, b)`. A minus sign needs
 //! spaces around it. `reductions` are events with losses or marks that lowered the window, `events` is the controller's own
 //! count.
 //!
@@ -91,8 +92,8 @@ pub use candidate::Candidate;
 pub use invariants::Checks;
 pub use run::{Failure, Options, Outputs, Report, Step, Trace, Verdict, run, run_on_path};
 pub use script::{
-    Comparison, Condition, Event, Expression, Frame, Line, Link, Pick, Scope, Script, ScriptError, Selection,
-    Send, SendKind, Settings, Statement, Tags, When,
+    Comparison, Condition, Event, Expression, Frame, Line, Link, Pick, ReceiveTime, Received, Scope, Script,
+    ScriptError, Selection, Send, SendKind, Settings, Statement, Tags, When,
 };
 pub use subject::{Family, Subject};
 pub use watched::{Record, Violation, Watched};

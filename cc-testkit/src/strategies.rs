@@ -2,9 +2,12 @@
 //!
 //! [`plausible`] makes what a stack and a network can do: packets are sent in order, acked or lost once, time goes on.
 //! [`absurd`] makes what only a broken stack or a hostile peer can: events about packets never sent and settled before,
-//! times that jump both ways, impossible counts, sizes and changes of the datagram size.
+//! times that jump both ways on either clock, impossible counts, sizes and changes of the datagram size.
 
-use crate::script::{Event, Frame, Line, Pick, Script, Selection, Send, SendKind, Settings, Statement, When};
+use crate::script::{
+    Event, Frame, Line, Pick, ReceiveTime, Received, Script, Selection, Send, SendKind, Settings, Statement,
+    When,
+};
 use cc_core::{
     DiscardReason, Duration, EcnCodepoint, MtuChange, PacketSpace, PathChange, ResumeHint, SendLimit,
 };
@@ -22,6 +25,8 @@ pub fn plausible(length: usize) -> impl Strategy<Value = Script> {
 pub fn absurd(length: usize) -> impl Strategy<Value = Script> {
     (absurd_settings(), vec(absurd_event(), 1..=length)).prop_map(script)
 }
+
+const AN_HOUR_AND_10_MS: Duration = Duration::from_millis(3_600_010);
 
 fn script((settings, events): (Settings, Vec<(When, Event)>)) -> Script {
     let body = events.into_iter().map(|(when, event)| Line::from(Statement::Event(when, event))).collect();
@@ -86,16 +91,44 @@ fn plausible_frame() -> impl Strategy<Value = Frame> {
     let lost = option::weighted(0.15, (1_u64..4).prop_map(Pick::First));
     // A late ack of a packet lost early.
     let late = option::weighted(0.05, (1_u64..40).prop_map(|number| Pick::Range(number, number)));
-    (acked, lost, late, option::weighted(0.2, 0_u64..5), option::weighted(0.3, millis(0..25))).prop_map(
-        |(acked, lost, late, ce, delay)| Frame {
+    let (ce, delay) = (option::weighted(0.2, 0_u64..5), option::weighted(0.3, millis(0..25)));
+    (acked, lost, late, ce, delay, plausible_receive_times()).prop_map(
+        |(acked, lost, late, ce, delay, received)| Frame {
             acked: Selection([Some(acked), late].into_iter().flatten().collect()),
             lost: Selection(lost.into_iter().collect()),
             ce,
             ect0: ce.map(|_| 3),
             delay,
+            received,
             ..Frame::default()
         },
     )
+}
+
+/// Of all packets of a frame or of some, on a clock an hour ahead: some milliseconds on the way, and up to 60 ms in a queue.
+fn plausible_receive_times() -> impl Strategy<Value = Vec<Received>> {
+    let packets = prop_oneof![
+        3 => Just(Pick::All),
+        1 => (1_u64..5).prop_map(Pick::First),
+        1 => (1_u64..5).prop_map(Pick::Last),
+    ];
+    let queue = prop_oneof![1 => Just(Duration::ZERO), 1 => millis(0..60)];
+    let received = (packets, queue).prop_map(|(pick, queue)| Received {
+        packets: Selection(vec![pick]),
+        time: ReceiveTime::After(AN_HOUR_AND_10_MS.plus(queue)),
+    });
+    option::weighted(0.5, received).prop_map(|received| received.into_iter().collect())
+}
+
+fn absurd_receive_times() -> impl Strategy<Value = Vec<Received>> {
+    let time = prop_oneof![
+        2 => any_span().prop_map(ReceiveTime::At),
+        2 => any_span().prop_map(ReceiveTime::After),
+        1 => any_span().prop_map(ReceiveTime::Before),
+        // Equal ones, and such as go back.
+        2 => select(vec![40_u64, 20, 0]).prop_map(|at| ReceiveTime::At(Duration::from_millis(at))),
+    ];
+    vec((selection(), time).prop_map(|(packets, time)| Received { packets, time }), 0..4)
 }
 
 fn absurd_event() -> impl Strategy<Value = (When, Event)> {
@@ -129,18 +162,21 @@ fn absurd_event() -> impl Strategy<Value = (When, Event)> {
 
 fn absurd_frame() -> impl Strategy<Value = Frame> {
     let ce = option::of(prop_oneof![Just(0), 1_u64..30, any::<u64>()]);
-    (selection(), option::of(selection()), ce, option::of(any::<u64>()), option::of(any_span()), flags())
-        .prop_map(|(acked, lost, ce, ect1, delay, (timer, persistent, forced))| Frame {
+    let (ect1, delay) = (option::of(any::<u64>()), option::of(any_span()));
+    (selection(), option::of(selection()), ce, ect1, delay, absurd_receive_times(), flags()).prop_map(
+        |(acked, lost, ce, ect1, delay, received, (timer, persistent, forced))| Frame {
             acked,
             lost: lost.unwrap_or_default(),
             ce,
             ect0: None,
             ect1,
             delay,
+            received,
             timer,
             persistent,
             forced,
-        })
+        },
+    )
 }
 
 fn flags() -> impl Strategy<Value = (bool, bool, bool)> {
@@ -155,6 +191,7 @@ fn selection() -> impl Strategy<Value = Selection> {
         2 => (0_u64..20).prop_map(Pick::Last),
         1 => Just(Pick::All),
         1 => any_span().prop_map(Pick::Older),
+        1 => (0_u64..20).prop_map(Pick::Next),
     ];
     vec(pick, 0..3).prop_map(Selection)
 }

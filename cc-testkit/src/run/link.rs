@@ -1,9 +1,10 @@
 //! A sender with data to send, on a link with a drop-tail queue.
 
 use super::runner::{Runner, Stop};
+use super::select::newest_times;
 use crate::script::Link;
 use crate::stack::{Incoming, Outgoing, Stack};
-use cc_core::{CongestionController, Duration, LossCause, Pacer, Rate, SendLimit};
+use cc_core::{CongestionController, Duration, LossCause, Pacer, PeerInstant, Rate, SendLimit};
 use std::collections::VecDeque;
 
 /// Packets acked above a missing one after which it is lost (RFC 9002 section 6.1.1).
@@ -16,6 +17,8 @@ struct Flying {
     sent_at: Duration,
     /// When its ack arrives; `None` if it was dropped.
     arrives: Option<Duration>,
+    /// When the receiver says that it got it.
+    received: Option<Duration>,
 }
 
 struct State {
@@ -67,7 +70,7 @@ impl<S: Stack> Runner<'_, S> {
         let lost: Vec<usize> = state.flying.iter().map(|packet| packet.place).collect();
         if !lost.is_empty() {
             self.now = self.now.plus(link.rtt);
-            self.told(line, &[], &lost, LossCause::Timer)?;
+            self.told(line, &[], &[], &lost, LossCause::Timer)?;
         }
         Ok(())
     }
@@ -134,7 +137,8 @@ impl<S: Stack> Runner<'_, S> {
             state.busy_until = state.busy_until.max(self.now).plus(takes);
             state.busy_until.plus(link.rtt)
         });
-        state.flying.push_back(Flying { place, sent_at: self.now, arrives });
+        let received = arrives.and(link.forward).map(|forward| state.busy_until.plus(forward));
+        state.flying.push_back(Flying { place, sent_at: self.now, arrives, received });
         Ok(())
     }
 
@@ -147,9 +151,12 @@ impl<S: Stack> Runner<'_, S> {
         let front = state.flying.iter().take(reached);
         let Some(newest) = front.clone().rposition(|packet| packet.arrives.is_some()) else { return Ok(()) };
         let (mut acked, mut lost, mut left) = (Vec::new(), Vec::new(), Vec::new());
+        let mut received = Vec::new();
         for (n, packet) in front.enumerate() {
             if packet.arrives.is_some() {
                 acked.push(packet.place);
+                let time = packet.received.map(|at| PeerInstant::from_nanos(at.as_nanos()));
+                received.extend(time.map(|time| (packet.place, time)));
             } else if newest >= n.saturating_add(THRESHOLD) {
                 lost.push(packet.place);
             } else {
@@ -162,7 +169,7 @@ impl<S: Stack> Runner<'_, S> {
         }
         state.probes = 0;
         state.last_progress = now;
-        self.told(line, &acked, &lost, LossCause::Ack)
+        self.told(line, &acked, &newest_times(received), &lost, LossCause::Ack)
     }
 
     /// The time threshold of RFC 9002 section 6.1.2, and probes (section 6.2).
@@ -185,10 +192,18 @@ impl<S: Stack> Runner<'_, S> {
         Some(oldest.sent_at.max(state.last_progress).plus(base.times(backoff)))
     }
 
-    fn told(&mut self, line: usize, acked: &[usize], lost: &[usize], cause: LossCause) -> Result<(), Stop> {
+    fn told(
+        &mut self,
+        line: usize,
+        acked: &[usize],
+        received: &[(usize, PeerInstant)],
+        lost: &[usize],
+        cause: LossCause,
+    ) -> Result<(), Stop> {
         let incoming = Incoming {
             now: self.instant(),
             acked,
+            received,
             lost,
             ecn: None,
             delay: None,
@@ -225,13 +240,13 @@ mod tests {
 
     fn link(per_ack: u64) -> Link {
         let ms = Duration::from_millis;
-        Link { span: ms(1), rate: 1, rtt: ms(1), queue: 1, flow: 1, app: 0, per_ack }
+        Link { span: ms(1), rate: 1, rtt: ms(1), queue: 1, flow: 1, app: 0, per_ack, forward: None }
     }
 
     #[test]
     fn an_ack_waits_for_its_packets_but_not_longer_than_25_ms() {
         let ms = Duration::from_millis;
-        let flying = |place, arrives| Flying { place, sent_at: ms(0), arrives };
+        let flying = |place, arrives| Flying { place, sent_at: ms(0), arrives, received: None };
         let state = State {
             flying: VecDeque::from([
                 flying(0, None),

@@ -2,6 +2,7 @@
 
 mod link;
 mod runner;
+mod select;
 mod trace;
 
 pub use trace::{Failure, Outputs, Report, Step, Trace, Verdict};

@@ -4,8 +4,7 @@ use super::Options;
 use super::trace::{Failure, Outputs, Report, Step, Trace, Verdict};
 use crate::invariants::{Cause, Checks, Monitor, Observed};
 use crate::script::{
-    Comparison, Condition, Event, Expression, Frame, Line, Pick, Scope, Script, Selection, Send, SendKind,
-    Statement, When,
+    Comparison, Condition, Event, Expression, Frame, Line, Scope, Script, Send, SendKind, Statement, When,
 };
 use crate::stack::{Incoming, Outcome, Outgoing, Stack, Unsupported};
 use crate::subject::Subject;
@@ -16,8 +15,6 @@ use cc_core::{
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Most packets that were never sent in one `forced` frame.
-const MAX_UNKNOWN: u64 = 1_000;
 /// Most packets of one `fill`: a window without limit must not send for ever.
 const MAX_FILL: usize = 2_000;
 /// Frames are examined more closely (every order, every cut) in runs with no more packets than this.
@@ -40,9 +37,9 @@ impl From<Unsupported> for Stop {
 
 /// A packet as scripts see it.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
-    sent_at: Duration,
-    in_flight: bool,
+pub(super) struct Entry {
+    pub(super) sent_at: Duration,
+    pub(super) in_flight: bool,
 }
 
 pub(super) struct Runner<'a, S> {
@@ -55,9 +52,9 @@ pub(super) struct Runner<'a, S> {
     base: Instant,
     pub(super) now: Duration,
     pub(super) mss: u64,
-    packets: Vec<Entry>,
+    pub(super) packets: Vec<Entry>,
     /// No packet before is in flight.
-    oldest: usize,
+    pub(super) oldest: usize,
     handshake_done: bool,
     variables: BTreeMap<String, i128>,
     monitor: Monitor,
@@ -185,7 +182,8 @@ impl<'a, S: Stack> Runner<'a, S> {
                 Ok(())
             }),
             Event::Discard(packets, reason) => {
-                let chosen = self.select(packets, false);
+                let mut chosen = self.select(packets);
+                chosen.retain(|id| *id < self.packets.len());
                 self.quietly(line, "discard", |runner| {
                     runner.stack.discard(now, &chosen, *reason);
                     runner.settle(&chosen);
@@ -308,8 +306,8 @@ impl<'a, S: Stack> Runner<'a, S> {
     }
 
     fn frame(&mut self, line: usize, frame: &Frame) -> Result<(), Stop> {
-        let lost = self.select(&frame.lost, frame.forced);
-        let mut acked = self.select(&frame.acked, frame.forced);
+        let lost = self.select(&frame.lost);
+        let mut acked = self.select(&frame.acked);
         acked.retain(|id| lost.binary_search(id).is_err());
         let Some(cut) = self.options.cut.filter(|cut| acked.len() > *cut) else {
             return self.frame_of(line, frame, &acked, &lost);
@@ -318,7 +316,8 @@ impl<'a, S: Stack> Runner<'a, S> {
         let mut left = acked.as_slice();
         while let Some((part, rest)) = left.split_at_checked(cut.max(1)).filter(|(_, rest)| !rest.is_empty())
         {
-            let bare = Frame { delay: frame.delay, forced: frame.forced, ..Frame::default() };
+            let received = frame.received.clone();
+            let bare = Frame { delay: frame.delay, received, forced: frame.forced, ..Frame::default() };
             self.frame_of(line, &bare, part, &[])?;
             left = rest;
         }
@@ -332,9 +331,11 @@ impl<'a, S: Stack> Runner<'a, S> {
             ect0: frame.ect0.unwrap_or(0),
             ect1: frame.ect1.unwrap_or(0),
         });
+        let received = self.receive_times(&frame.received, acked);
         let incoming = Incoming {
             now: self.instant(),
             acked,
+            received: &received,
             lost,
             ecn,
             delay: frame.delay,
@@ -427,41 +428,6 @@ impl<'a, S: Stack> Runner<'a, S> {
         while self.packets.get(self.oldest).is_some_and(|entry| !entry.in_flight) {
             self.oldest = self.oldest.saturating_add(1);
         }
-    }
-
-    /// The packets meant, ascending.
-    fn select(&self, selection: &Selection, unknown: bool) -> Vec<usize> {
-        let known = u64::try_from(self.packets.len()).unwrap_or(u64::MAX);
-        let flying = || {
-            let open = self.packets.iter().enumerate().skip(self.oldest);
-            open.filter(|(_, entry)| entry.in_flight)
-        };
-        let mut chosen: Vec<usize> = Vec::new();
-        for pick in &selection.0 {
-            match *pick {
-                Pick::Range(first, last) => {
-                    let end = if unknown { first.saturating_add(MAX_UNKNOWN) } else { known };
-                    let range = first.max(1)..=last.min(end.max(known));
-                    chosen.extend(range.filter_map(|number| usize::try_from(number.saturating_sub(1)).ok()));
-                }
-                Pick::All => chosen.extend(flying().map(|(id, _)| id)),
-                Pick::First(count) => {
-                    let count = usize::try_from(count).unwrap_or(usize::MAX);
-                    chosen.extend(flying().take(count).map(|(id, _)| id));
-                }
-                Pick::Last(count) => {
-                    let count = usize::try_from(count).unwrap_or(usize::MAX);
-                    let all: Vec<usize> = flying().map(|(id, _)| id).collect();
-                    chosen.extend(all.iter().rev().take(count));
-                }
-                Pick::Older(age) => chosen.extend(
-                    flying().filter(|(_, entry)| self.now.minus(entry.sent_at) >= age).map(|(id, _)| id),
-                ),
-            }
-        }
-        chosen.sort_unstable();
-        chosen.dedup();
-        chosen
     }
 
     pub(super) fn outputs(&self) -> Outputs {
@@ -560,6 +526,7 @@ impl<S: Stack> Scope for Runner<'_, S> {
             "smoothed_rtt" => rtt.map(|rtt| rtt.smoothed.as_nanos()).ok_or_else(none)?,
             "min_rtt" => rtt.map(|rtt| rtt.min.as_nanos()).ok_or_else(none)?,
             "latest_rtt" => rtt.map(|rtt| rtt.latest.as_nanos()).ok_or_else(none)?,
+            "queueing_delay" => snapshot.queueing_delay.map(Duration::as_nanos).ok_or_else(none)?,
             "rtt_samples" => u64::from(rtt.is_some()),
             "mss" => self.mss,
             "now" => self.now.as_nanos(),

@@ -209,6 +209,9 @@ pub struct Frame {
     pub ect1: Option<u64>,
     /// `+ delay TIME`: the peer's ack delay.
     pub delay: Option<Duration>,
+    /// `+ received PACKETS at|after|before TIME`, any number of times. Of several that name a packet the last counts; a packet
+    /// that none names has no receive time.
+    pub received: Vec<Received>,
     /// `+ timer`: the losses were found by timer.
     pub timer: bool,
     /// `+ pc`: the losses establish persistent congestion, whatever their send times.
@@ -217,14 +220,35 @@ pub struct Frame {
     pub forced: bool,
 }
 
+/// When the receiver got packets that a frame acks, as it says. Its clock shows the time since the start of the script, modulo
+/// 2^64 ns.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Received {
+    /// Which of the packets acked; numbers that the frame does not ack say nothing.
+    pub packets: Selection,
+    /// When.
+    pub time: ReceiveTime,
+}
+
+/// A receive time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ReceiveTime {
+    /// `at TIME`: all of them then.
+    At(Duration),
+    /// `after TIME`: each so long after it was sent.
+    After(Duration),
+    /// `before TIME`: each so long before it was sent (a clock that is behind).
+    Before(Duration),
+}
+
 /// A set of packets.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Selection(pub Vec<Pick>);
 
-/// A part of a set of packets. All but ranges mean packets in flight.
+/// A part of a set of packets. All but ranges and `next` mean packets in flight, or packets acked where a set is a part of those.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pick {
-    /// `A..B`: these numbers.
+    /// `A..B`: these numbers. Those not sent yet are handed to the stack too, a thousand at most.
     Range(u64, u64),
     /// `all`.
     All,
@@ -234,6 +258,8 @@ pub enum Pick {
     Last(u64),
     /// `older TIME`: sent at least that long ago.
     Older(Duration),
+    /// `next N`: those that will be sent next, a thousand at most.
+    Next(u64),
 }
 
 /// A link with a drop-tail queue and a sender that always has data.
@@ -253,6 +279,8 @@ pub struct Link {
     pub app: u64,
     /// Packets per ACK.
     pub per_ack: u64,
+    /// `forward TIME`: the part of `rtt` that is the way there; ACKs say when packets were received then.
+    pub forward: Option<Duration>,
 }
 
 /// What must hold.

@@ -4,11 +4,11 @@ use super::expression::{Expression, Extreme, Operator};
 use super::token::{Token, tokens, whole};
 use super::words::{
     BYTE_UNITS, CODEPOINTS, COMPARISONS, DISCARD_REASONS, EVENTS, LIMITS, MILLISECOND, MTU_CHANGES,
-    PATH_CHANGES, PICKS, TIME_UNITS,
+    PATH_CHANGES, PICKS, RECEIVE_TIMES, TIME_UNITS,
 };
 use super::{
-    Comparison, Condition, Event, Frame, Line, Link, Pick, Script, Selection, Send, SendKind, Settings,
-    Statement, Tags, When,
+    Comparison, Condition, Event, Frame, Line, Link, Pick, ReceiveTime, Received, Script, Selection, Send,
+    SendKind, Settings, Statement, Tags, When,
 };
 use cc_core::{Duration, PacketSpace, ResumeHint};
 use std::fmt;
@@ -348,17 +348,34 @@ impl Cursor<'_> {
                 "ect0" => frame.ect0 = Some(self.count("how many packets")?),
                 "ect1" => frame.ect1 = Some(self.count("how many packets")?),
                 "delay" => frame.delay = Some(self.time("an ack delay")?),
+                "received" => frame.received.push(self.received()?),
                 "timer" => frame.timer = true,
                 "pc" => frame.persistent = true,
                 "forced" => frame.forced = true,
                 other => {
                     return Err(format!(
-                        "expected ack, lost, ce, ect0, ect1, delay, timer, pc or forced, found `{other}`"
+                        "expected ack, lost, ce, ect0, ect1, delay, received, timer, pc or forced, found `{other}`"
                     ));
                 }
             }
         }
         Ok(frame)
+    }
+
+    /// What follows `received`: packets, or all if there are none, and a time.
+    fn received(&mut self) -> Result2<Received> {
+        let packets = match self.tokens.first() {
+            Some(Token::Word(word)) if RECEIVE_TIMES.contains(&word.as_str()) => Selection(vec![Pick::All]),
+            _ => self.selection()?,
+        };
+        let word = self.word("at, after or before")?;
+        let time = match word.as_str() {
+            "at" => ReceiveTime::At(self.time("a receive time")?),
+            "after" => ReceiveTime::After(self.time("a time on the way")?),
+            "before" => ReceiveTime::Before(self.time("a time")?),
+            other => return Err(format!("expected at, after or before, found `{other}`")),
+        };
+        Ok(Received { packets, time })
     }
 
     fn selection(&mut self) -> Result2<Selection> {
@@ -393,7 +410,10 @@ impl Cursor<'_> {
         if self.take_word("older") {
             return Ok(Pick::Older(self.time("an age")?));
         }
-        let first = self.count("a packet number, all, none, first, last or older")?;
+        if self.take_word("next") {
+            return Ok(Pick::Next(self.count("how many packets")?));
+        }
+        let first = self.count("a packet number, all, none, first, last, older or next")?;
         let last = if self.take("..") { self.count("the last packet number")? } else { first };
         if last < first {
             return Err("expected a range that ascends".into());
@@ -411,9 +431,10 @@ impl Cursor<'_> {
             flow: u64::MAX,
             app: 0,
             per_ack: 2,
+            forward: None,
         };
         while self.take(",") {
-            let key = self.word("rate, rtt, queue, flow, app or per-ack")?;
+            let key = self.word("rate, rtt, queue, flow, app, per-ack or forward")?;
             match key.as_str() {
                 "rate" => link.rate = self.bytes("bytes per second")?,
                 "rtt" => link.rtt = self.time("an RTT")?,
@@ -421,8 +442,11 @@ impl Cursor<'_> {
                 "flow" => link.flow = self.bytes("a size")?,
                 "app" => link.app = self.bytes("bytes per second")?,
                 "per-ack" => link.per_ack = self.count("packets per ACK")?,
+                "forward" => link.forward = Some(self.time("a time on the way")?),
                 other => {
-                    return Err(format!("expected rate, rtt, queue, flow, app or per-ack, found `{other}`"));
+                    return Err(format!(
+                        "expected rate, rtt, queue, flow, app, per-ack or forward, found `{other}`"
+                    ));
                 }
             }
         }

@@ -2,8 +2,8 @@
 
 use super::words::{CODEPOINTS, COMPARISONS, DISCARD_REASONS, LIMITS, MTU_CHANGES, PATH_CHANGES};
 use super::{
-    Condition, Event, Frame, Line, Link, Pick, Script, Selection, Send, SendKind, Settings, Statement, Tags,
-    When,
+    Condition, Event, Frame, Line, Link, Pick, ReceiveTime, Received, Script, Selection, Send, SendKind,
+    Settings, Statement, Tags, When,
 };
 use cc_core::{Duration, PacketSpace};
 use std::fmt;
@@ -143,6 +143,9 @@ fn frame_at(formatter: &mut fmt::Formatter<'_>, at: &str, frame: &Frame) -> fmt:
     if let Some(delay) = frame.delay {
         write!(formatter, " + delay {}", time(delay))?;
     }
+    for Received { packets, time: received } in &frame.received {
+        write!(formatter, " + received {packets} {received}")?;
+    }
     for (name, set) in [("pc", frame.persistent), ("forced", frame.forced)] {
         if set {
             write!(formatter, " + {name}")?;
@@ -187,15 +190,26 @@ impl fmt::Display for Selection {
                 Pick::First(count) => write!(formatter, "first {count}")?,
                 Pick::Last(count) => write!(formatter, "last {count}")?,
                 Pick::Older(age) => write!(formatter, "older {}", time(*age))?,
+                Pick::Next(count) => write!(formatter, "next {count}")?,
             }
         }
         Ok(())
     }
 }
 
+impl fmt::Display for ReceiveTime {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::At(at) => write!(formatter, "at {}", time(*at)),
+            Self::After(span) => write!(formatter, "after {}", time(*span)),
+            Self::Before(span) => write!(formatter, "before {}", time(*span)),
+        }
+    }
+}
+
 impl fmt::Display for Link {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { span, rate, rtt, queue, flow, app, per_ack } = *self;
+        let Self { span, rate, rtt, queue, flow, app, per_ack, forward } = *self;
         write!(formatter, "run({}, rate {rate}, rtt {}, queue {queue}", time(span), time(rtt))?;
         if flow < u64::MAX {
             write!(formatter, ", flow {flow}")?;
@@ -203,7 +217,11 @@ impl fmt::Display for Link {
         if app > 0 {
             write!(formatter, ", app {app}")?;
         }
-        write!(formatter, ", per-ack {per_ack})")
+        write!(formatter, ", per-ack {per_ack}")?;
+        if let Some(forward) = forward {
+            write!(formatter, ", forward {}", time(forward))?;
+        }
+        formatter.write_str(")")
     }
 }
 

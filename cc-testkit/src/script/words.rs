@@ -34,7 +34,8 @@ pub(super) const EVENTS: [&str; 15] = [
     "handshake",
     "limit",
 ];
-pub(super) const PICKS: [&str; 4] = ["all", "first", "last", "older"];
+pub(super) const PICKS: [&str; 5] = ["all", "first", "last", "older", "next"];
+pub(super) const RECEIVE_TIMES: [&str; 3] = ["at", "after", "before"];
 
 pub(super) const CODEPOINTS: [(&str, EcnCodepoint); 3] =
     [("off", EcnCodepoint::NotEct), ("ect0", EcnCodepoint::Ect0), ("ect1", EcnCodepoint::Ect1)];

@@ -7,8 +7,8 @@ use crate::subject::Family;
 use cc_core::{
     AckPolicy, AckedPacket, CongestionController, DeliveryRate, DiscardReason, EcnCodepoint, EcnCounts,
     EcnEvent, INITIAL_RTT, Instant, LostPacket, MAX_DATAGRAM_SIZE, MtuChange, PacketSnapshot, PacketSpace,
-    PathChange, PathRtt, PathState, PersistentCongestion, ResumeHint, RttEstimator, RttEvent, SendLimit,
-    SentPacket, Setup, SpuriousLoss,
+    PathChange, PathRtt, PathState, PeerInstant, PersistentCongestion, ResumeHint, RttEstimator, RttEvent,
+    SendLimit, SentPacket, Setup, SpuriousLoss,
 };
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -67,8 +67,10 @@ pub(crate) struct Honest<C> {
 struct Sorted {
     /// Newly acked, and whether they were lost before.
     acked: Vec<(Packet, bool)>,
+    /// When each of those was received.
+    received: Vec<Option<PeerInstant>>,
     lost: Vec<Packet>,
-    repeated_acks: Vec<Packet>,
+    repeated_acks: Vec<(Packet, Option<PeerInstant>)>,
     repeated_losses: Vec<Packet>,
 }
 
@@ -147,7 +149,7 @@ impl<C: CongestionController + Clone> Honest<C> {
     pub(crate) fn prepare(&mut self, frame: &Incoming<'_>) -> Delivery {
         let now = frame.now;
         let (prior, prior_lost) = (self.in_flight, self.rate.lost());
-        let Sorted { acked, lost, repeated_acks, repeated_losses } = self.sort_out(frame);
+        let Sorted { acked, received, lost, repeated_acks, repeated_losses } = self.sort_out(frame);
         let fresh: Vec<Packet> = acked.iter().filter(|(_, late)| !late).map(|(packet, _)| *packet).collect();
         let newest = fresh.last().copied();
         let rtt = newest.map(|newest| self.measure(frame, &newest, &fresh));
@@ -206,7 +208,11 @@ impl<C: CongestionController + Clone> Honest<C> {
             cause: frame.cause,
             persistent: persistent && !lost.is_empty(),
             spurious: acked.iter().filter(|(_, late)| *late).map(|(p, _)| spurious(p)).collect(),
-            acks: acked.iter().map(|(packet, late)| acked_entry(packet, *late, self.mss)).collect(),
+            acks: acked
+                .iter()
+                .zip(&received)
+                .map(|((packet, late), received)| acked_entry(packet, *received, *late, self.mss))
+                .collect(),
             rate_sample,
             limited_by: self.limited_by,
             max_bytes_in_flight: self.max_in_flight,
@@ -221,7 +227,9 @@ impl<C: CongestionController + Clone> Honest<C> {
             }
         }
         // What is forced on the controller is no part of the bookkeeping.
-        delivery.acks.extend(repeated_acks.iter().map(|packet| acked_entry(packet, false, self.mss)));
+        delivery.acks.extend(
+            repeated_acks.iter().map(|(packet, received)| acked_entry(packet, *received, false, self.mss)),
+        );
         delivery.losses.extend(repeated_losses.iter().map(|packet| self.lost_entry(packet)));
         delivery.acks.sort_by_key(|packet| packet.number);
         delivery.losses.sort_by_key(|packet| packet.number);
@@ -240,13 +248,15 @@ impl<C: CongestionController + Clone> Honest<C> {
     fn sort_out(&mut self, frame: &Incoming<'_>) -> Sorted {
         let mut sorted = Sorted::default();
         for id in frame.acked {
+            let received = frame.received_at(*id);
             match self.packets.get_mut(*id) {
                 Some(packet) if matches!(packet.state, State::Outstanding | State::Lost) => {
                     sorted.acked.push((*packet, packet.state == State::Lost));
+                    sorted.received.push(received);
                     packet.state = State::Acked;
                 }
-                Some(packet) => sorted.repeated_acks.push(*packet),
-                None => sorted.repeated_acks.push(never_sent(*id, self.mss)),
+                Some(packet) => sorted.repeated_acks.push((*packet, received)),
+                None => sorted.repeated_acks.push((self.never_sent(*id, frame.now), received)),
             }
         }
         for id in frame.lost {
@@ -256,7 +266,7 @@ impl<C: CongestionController + Clone> Honest<C> {
                     sorted.lost.push(*packet);
                 }
                 Some(packet) => sorted.repeated_losses.push(*packet),
-                None => sorted.repeated_losses.push(never_sent(*id, self.mss)),
+                None => sorted.repeated_losses.push(self.never_sent(*id, frame.now)),
             }
         }
         if !frame.forced {
@@ -338,6 +348,21 @@ impl<C: CongestionController + Clone> Honest<C> {
         }
     }
 
+    /// A packet of a full datagram, with the number that it will get if all before it are in flight.
+    fn never_sent(&self, id: usize, now: Instant) -> Packet {
+        let ahead = u64::try_from(id.saturating_sub(self.packets.len())).unwrap_or(u64::MAX);
+        Packet {
+            number: self.next_number.saturating_add(ahead),
+            sent_at: now,
+            bytes: self.mss,
+            space: PacketSpace::Application,
+            ack_eliciting: true,
+            carries_data: true,
+            snapshot: PacketSnapshot::default(),
+            state: State::Ignored,
+        }
+    }
+
     fn note_idle(&mut self, now: Instant) {
         if self.in_flight == 0 && self.rate.delivered() > 0 {
             self.idle_since = self.idle_since.or(Some(now));
@@ -350,24 +375,11 @@ pub(crate) fn sum(bytes: impl Iterator<Item = u64>) -> u64 {
     bytes.fold(0, u64::saturating_add)
 }
 
-fn never_sent(id: usize, bytes: u64) -> Packet {
-    Packet {
-        number: u64::try_from(id).unwrap_or(u64::MAX),
-        sent_at: Instant::ZERO,
-        bytes,
-        space: PacketSpace::Application,
-        ack_eliciting: true,
-        carries_data: true,
-        snapshot: PacketSnapshot::default(),
-        state: State::Ignored,
-    }
-}
-
 fn spurious(packet: &Packet) -> SpuriousLoss {
     SpuriousLoss::Packet { number: Some(packet.number), sent_at: packet.sent_at, bytes: packet.bytes }
 }
 
-fn acked_entry(packet: &Packet, late: bool, mss: u64) -> AckedPacket {
+fn acked_entry(packet: &Packet, received_at: Option<PeerInstant>, late: bool, mss: u64) -> AckedPacket {
     let packets = packet.bytes.checked_div(mss).unwrap_or(1).max(1);
     AckedPacket {
         number: Some(packet.number),
@@ -376,7 +388,7 @@ fn acked_entry(packet: &Packet, late: bool, mss: u64) -> AckedPacket {
         bytes: packet.bytes,
         // More than a datagram: the entry stands for several.
         packets: Some(u32::try_from(packets).unwrap_or(u32::MAX)),
-        received_at: None,
+        received_at,
         snapshot: Some(packet.snapshot),
         was_lost: late,
     }

@@ -15,7 +15,7 @@ use crate::invariants::Checks;
 use crate::subject::Family;
 use cc_core::{
     AckPolicy, CongestionController, DiscardReason, Duration, EcnCodepoint, EcnCounts, Instant, LossCause,
-    MtuChange, PacketSpace, PathChange, PathRtt, ResumeHint, SendLimit,
+    MtuChange, PacketSpace, PathChange, PathRtt, PeerInstant, ResumeHint, SendLimit,
 };
 
 /// A packet for a stack to send.
@@ -33,12 +33,22 @@ pub(crate) struct Outgoing {
 pub(crate) struct Incoming<'a> {
     pub(crate) now: Instant,
     pub(crate) acked: &'a [usize],
+    /// When packets of those were received, ascending by packet.
+    pub(crate) received: &'a [(usize, PeerInstant)],
     pub(crate) lost: &'a [usize],
     pub(crate) ecn: Option<EcnCounts>,
     pub(crate) delay: Option<Duration>,
     pub(crate) cause: LossCause,
     pub(crate) persistent: bool,
     pub(crate) forced: bool,
+}
+
+impl Incoming<'_> {
+    /// When the packet was received, if the frame says so.
+    pub(crate) fn received_at(&self, id: usize) -> Option<PeerInstant> {
+        let place = self.received.binary_search_by_key(&id, |(packet, _)| *packet).ok()?;
+        self.received.get(place).map(|(_, at)| *at)
+    }
 }
 
 /// What a frame came to.

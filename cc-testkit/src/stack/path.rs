@@ -33,17 +33,27 @@ impl<C: CongestionController + Clone> PathStack<C> {
         Self { path: Box::new(Path::new(controller, config)), numbers: Vec::new(), backwards }
     }
 
-    fn numbers_of<'a>(&'a self, packets: &'a [usize]) -> impl DoubleEndedIterator<Item = u64> + 'a {
-        packets.iter().filter_map(|id| self.numbers.get(*id).copied().flatten())
+    /// Packets by number. One that was not sent yet has the number that it will get if all before it are in flight.
+    fn numbers_of<'a>(&'a self, packets: &'a [usize]) -> impl DoubleEndedIterator<Item = (usize, u64)> + 'a {
+        packets.iter().filter_map(|id| {
+            let unsent = || {
+                let ahead = id.saturating_sub(self.numbers.len());
+                Some(self.path.next_number().saturating_add(u64::try_from(ahead).unwrap_or(u64::MAX)))
+            };
+            let number = self.numbers.get(*id).copied().unwrap_or_else(unsent);
+            number.map(|number| (*id, number))
+        })
     }
 
-    fn hand_over(&mut self, numbers: &[u64], acked: bool) {
-        for number in numbers {
-            if acked {
-                self.path.acked(*number, None);
-            } else {
-                self.path.lost(*number);
-            }
+    fn hand_over_acked(&mut self, frame: &Incoming<'_>, packets: &[(usize, u64)]) {
+        for (id, number) in packets {
+            self.path.acked(*number, frame.received_at(*id));
+        }
+    }
+
+    fn hand_over_lost(&mut self, packets: &[(usize, u64)]) {
+        for (_, number) in packets {
+            self.path.lost(*number);
         }
     }
 }
@@ -97,18 +107,19 @@ impl<C: CongestionController + Clone> Stack for PathStack<C> {
         if frame.persistent {
             return Err(Unsupported("a path finds persistent congestion itself"));
         }
-        let mut acked: Vec<u64> = self.numbers_of(frame.acked).collect();
-        let mut lost: Vec<u64> = self.numbers_of(frame.lost).collect();
+        let mut acked: Vec<(usize, u64)> = self.numbers_of(frame.acked).collect();
+        let mut lost: Vec<(usize, u64)> = self.numbers_of(frame.lost).collect();
+        let known = self.path.next_number();
         if self.backwards {
             acked.reverse();
             lost.reverse();
-            self.hand_over(&acked, true);
-            self.hand_over(&lost, false);
+            self.hand_over_acked(frame, &acked);
+            self.hand_over_lost(&lost);
             frame.ecn.into_iter().for_each(|counts| self.path.ecn(counts));
         } else {
             frame.ecn.into_iter().for_each(|counts| self.path.ecn(counts));
-            self.hand_over(&lost, false);
-            self.hand_over(&acked, true);
+            self.hand_over_lost(&lost);
+            self.hand_over_acked(frame, &acked);
         }
         let end = FrameEnd { ack_delay: frame.delay, cause: frame.cause, ..FrameEnd::default() };
         let report = self.path.finish(frame.now, end);
@@ -119,15 +130,15 @@ impl<C: CongestionController + Clone> Stack for PathStack<C> {
             persistent: report.persistent_congestion,
             oldest_lost: report.lost_span.map(|(first, _)| first),
             newest_lost: report.lost_span.map(|(_, last)| last),
-            newest_acked: acked.into_iter().max(),
+            newest_acked: acked.into_iter().map(|(_, number)| number).filter(|number| *number < known).max(),
             marks: frame.ecn.filter(|_| report.newly_acked > 0).map_or(0, |counts| counts.ce),
             calls: Vec::new(),
         })
     }
 
     fn discard(&mut self, now: Instant, packets: &[usize], reason: DiscardReason) {
-        let numbers: Vec<u64> = self.numbers_of(packets).collect();
-        for number in numbers {
+        let numbers: Vec<(usize, u64)> = self.numbers_of(packets).collect();
+        for (_, number) in numbers {
             self.path.discard(now, number, reason);
         }
     }
