@@ -34,7 +34,8 @@
 //!   RTT and delivery-rate samples) and makes the calls of a frame in the order of the contract; the second leaves that to
 //!   [`cc_core::Path`]. Both record a [`Trace`]; a failure prints it up to the failing step.
 //! - [`invariants`]: U1 to U10, with what each holds for.
-//! - [`Watched`]: the invariants around a controller in any other stack, simulator or fuzz target.
+//! - [`Watched`]: the invariants around a controller in any other stack, simulator or fuzz target. [`delegate_controller`] helps with
+//!   other wrappers.
 //! - [`cases`]: the 68 cases, and a few rules. [`table`]: all of it on all controllers, printed.
 //! - [`strategies`]: plausible and absurd scripts for proptest.
 //!
@@ -79,6 +80,7 @@ mod allowance;
 mod candidate;
 pub mod cases;
 mod components;
+mod delegate;
 pub mod invariants;
 mod run;
 mod script;
@@ -87,6 +89,10 @@ pub mod strategies;
 mod subject;
 pub mod table;
 mod watched;
+
+/// For macros.
+#[doc(hidden)]
+pub use cc_core as __core;
 
 pub use candidate::Candidate;
 pub use invariants::Checks;

@@ -7,8 +7,8 @@ use crate::stack::{Call, Outcome, Part};
 use crate::subject::Subject;
 use cc_core::{
     AckEvent, AckPolicy, CongestionController, DiscardReason, Duration, EcnCodepoint, EcnEvent, Instant,
-    LossEvent, MAX_DATAGRAM_SIZE, MtuChange, PacketSpace, PathChange, PathState, Rate, ResumeHint, RttEvent,
-    SamplingRule, SentPacket, Snapshot, SpuriousLoss,
+    LossEvent, MAX_DATAGRAM_SIZE, MtuChange, PacketSpace, PathChange, PathState, ResumeHint, RttEvent,
+    SentPacket, SpuriousLoss,
 };
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -219,6 +219,7 @@ impl<C: CongestionController> Watched<C> {
     }
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl<C: CongestionController> CongestionController for Watched<C> {
     fn on_packet_sent(&mut self, path: &PathState, packet: &SentPacket) {
         if packet.in_flight && packet.space == PacketSpace::Application {
@@ -310,31 +311,9 @@ impl<C: CongestionController> CongestionController for Watched<C> {
         self.watch(path, Said::quiet("on_ecn_state"), |inner| inner.on_ecn_state(path, codepoint));
     }
 
-    fn pacing_rate(&self) -> Option<Rate> {
-        self.inner.pacing_rate()
-    }
-    fn cwnd(&self) -> u64 {
-        self.inner.cwnd()
-    }
-    fn send_quantum(&self) -> u64 {
-        self.inner.send_quantum()
-    }
-    fn may_send_beyond_cwnd(&self) -> bool {
-        self.inner.may_send_beyond_cwnd()
-    }
-    fn wanted_ecn(&self) -> EcnCodepoint {
-        self.inner.wanted_ecn()
-    }
-    fn wanted_ack_policy(&self) -> Option<AckPolicy> {
-        self.inner.wanted_ack_policy()
-    }
-    fn sampling_rule(&self) -> SamplingRule {
-        self.inner.sampling_rule()
-    }
-    fn marks_app_limited(&self) -> bool {
-        self.inner.marks_app_limited()
-    }
-    fn snapshot(&self) -> Snapshot {
-        self.inner.snapshot()
+    crate::delegate_controller! {
+        inner except
+        on_packet_sent, on_ack, on_loss, on_ecn, on_rtt, on_app_limited, on_idle_restart, on_spurious_loss, on_discarded,
+        on_mtu_update, on_path_change, on_resume_hint, on_ack_policy, on_ecn_state
     }
 }

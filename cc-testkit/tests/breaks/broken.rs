@@ -3,7 +3,7 @@
 use cc_core::{
     AckEvent, AckPolicy, AckedPacket, CongestionController, DiscardReason, Duration, EcnCodepoint, EcnEvent,
     Instant, LossCause, LossEvent, MtuChange, PathChange, PathRtt, PathState, Rate, ResumeHint, RttEvent,
-    SamplingRule, SendLimit, SentPacket, Setup, Snapshot, SpuriousLoss,
+    SendLimit, SentPacket, Setup, Snapshot, SpuriousLoss,
 };
 use cc_testkit::Subject;
 use std::sync::Arc;
@@ -180,6 +180,7 @@ impl<C: CongestionController> Broken<C> {
     }
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl<C: CongestionController + Clone> CongestionController for Broken<C> {
     fn on_packet_sent(&mut self, path: &PathState, packet: &SentPacket) {
         let path = self.seen(path);
@@ -403,26 +404,6 @@ impl<C: CongestionController + Clone> CongestionController for Broken<C> {
         }
     }
 
-    fn may_send_beyond_cwnd(&self) -> bool {
-        self.inner.may_send_beyond_cwnd()
-    }
-
-    fn wanted_ecn(&self) -> EcnCodepoint {
-        self.inner.wanted_ecn()
-    }
-
-    fn wanted_ack_policy(&self) -> Option<AckPolicy> {
-        self.inner.wanted_ack_policy()
-    }
-
-    fn sampling_rule(&self) -> SamplingRule {
-        self.inner.sampling_rule()
-    }
-
-    fn marks_app_limited(&self) -> bool {
-        self.inner.marks_app_limited()
-    }
-
     fn snapshot(&self) -> Snapshot {
         let snapshot = self.inner.snapshot();
         match self.fault {
@@ -441,5 +422,11 @@ impl<C: CongestionController + Clone> CongestionController for Broken<C> {
                 Snapshot { bandwidth, ..snapshot }
             }
         }
+    }
+
+    cc_testkit::delegate_controller! {
+        inner except
+        on_packet_sent, on_ack, on_loss, on_ecn, on_rtt, on_app_limited, on_idle_restart, on_spurious_loss, on_discarded,
+        on_mtu_update, on_path_change, on_resume_hint, on_ack_policy, on_ecn_state, pacing_rate, cwnd, send_quantum, snapshot
     }
 }

@@ -2,9 +2,8 @@
 
 use super::{Outputs, Settable};
 use cc_core::{
-    AckEvent, AckPolicy, AckedPacket, CongestionController, DiscardReason, Duration, EcnCodepoint, EcnEvent,
-    LossCause, LossEvent, LostPacket, MtuChange, PathChange, PathState, Rate, RateSample, ResumeHint,
-    RttEvent, SamplingRule, SentPacket, Snapshot, SpuriousLoss,
+    AckEvent, AckedPacket, CongestionController, DiscardReason, EcnEvent, LossCause, LossEvent, LostPacket,
+    PathState, RateSample, RttEvent, SpuriousLoss,
 };
 
 /// A call that the model knows about.
@@ -42,10 +41,8 @@ impl<C: Settable> Settable for Spy<C> {
     }
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl<C: CongestionController> CongestionController for Spy<C> {
-    fn on_packet_sent(&mut self, path: &PathState, packet: &SentPacket) {
-        self.inner.on_packet_sent(path, packet);
-    }
     fn on_ack(&mut self, path: &PathState, ack: &AckEvent<'_>) {
         let packets = ack.packets.to_vec();
         self.calls.push(Call::Ack { path: *path, packets, last: ack.last, sample: ack.rate_sample });
@@ -77,52 +74,6 @@ impl<C: CongestionController> CongestionController for Spy<C> {
         self.calls.push(Call::Discarded(*path, bytes));
         self.inner.on_discarded(path, bytes, reason);
     }
-    fn on_app_limited(&mut self, path: &PathState) {
-        self.inner.on_app_limited(path);
-    }
-    fn on_idle_restart(&mut self, path: &PathState, idle: Duration) {
-        self.inner.on_idle_restart(path, idle);
-    }
-    fn on_mtu_update(&mut self, path: &PathState, change: MtuChange) {
-        self.inner.on_mtu_update(path, change);
-    }
-    fn on_path_change(&mut self, path: &PathState, change: PathChange) {
-        self.inner.on_path_change(path, change);
-    }
-    fn on_resume_hint(&mut self, path: &PathState, hint: &ResumeHint) {
-        self.inner.on_resume_hint(path, hint);
-    }
-    fn on_ack_policy(&mut self, path: &PathState, policy: &AckPolicy) {
-        self.inner.on_ack_policy(path, policy);
-    }
-    fn on_ecn_state(&mut self, path: &PathState, codepoint: EcnCodepoint) {
-        self.inner.on_ecn_state(path, codepoint);
-    }
-    fn pacing_rate(&self) -> Option<Rate> {
-        self.inner.pacing_rate()
-    }
-    fn cwnd(&self) -> u64 {
-        self.inner.cwnd()
-    }
-    fn send_quantum(&self) -> u64 {
-        self.inner.send_quantum()
-    }
-    fn may_send_beyond_cwnd(&self) -> bool {
-        self.inner.may_send_beyond_cwnd()
-    }
-    fn wanted_ecn(&self) -> EcnCodepoint {
-        self.inner.wanted_ecn()
-    }
-    fn wanted_ack_policy(&self) -> Option<AckPolicy> {
-        self.inner.wanted_ack_policy()
-    }
-    fn sampling_rule(&self) -> SamplingRule {
-        self.inner.sampling_rule()
-    }
-    fn marks_app_limited(&self) -> bool {
-        self.inner.marks_app_limited()
-    }
-    fn snapshot(&self) -> Snapshot {
-        self.inner.snapshot()
-    }
+
+    cc_testkit::delegate_controller! { inner except on_ack, on_loss, on_ecn, on_rtt, on_spurious_loss, on_discarded }
 }
