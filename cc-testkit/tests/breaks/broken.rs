@@ -2,8 +2,8 @@
 
 use cc_core::{
     AckEvent, AckPolicy, AckedPacket, CongestionController, DiscardReason, Duration, EcnCodepoint, EcnEvent,
-    Instant, LossCause, LossEvent, MtuChange, PathChange, PathRtt, PathState, Rate, ResumeHint, RttEvent,
-    SendLimit, SentPacket, Setup, Snapshot, SpuriousLoss,
+    Instant, LossCause, LossEvent, MtuChange, PathChange, PathRtt, PathState, PeerInstant, Rate, ResumeHint,
+    RttEvent, SendLimit, SentPacket, Setup, Snapshot, SpuriousLoss,
 };
 use cc_testkit::Subject;
 use std::sync::Arc;
@@ -63,6 +63,9 @@ pub(crate) enum Fault {
     IgnoresPersistentCongestion,
     CollapsesForAnyLosses,
     CountsMarksTwice,
+    IgnoresReceiveTimes,
+    TakesArrivalsForReceiveTimes,
+    TakesOneLateStampForAQueue,
 
     // Undo, resume, paths, datagrams.
     UndoesWithoutEvidence,
@@ -172,6 +175,20 @@ impl<C: CongestionController> Broken<C> {
         seen
     }
 
+    /// The packets with the receive times that the faulty controller takes for theirs.
+    fn restamped(&self, now: Instant, packets: &[AckedPacket]) -> Vec<AckedPacket> {
+        let newest = packets.iter().filter_map(|packet| packet.received_at).max();
+        let stamp = |packet: &AckedPacket| match self.fault {
+            Fault::IgnoresReceiveTimes => None,
+            Fault::TakesArrivalsForReceiveTimes => {
+                packet.received_at.map(|_| PeerInstant::from_nanos(now.as_nanos()))
+            }
+            Fault::TakesOneLateStampForAQueue => packet.received_at.and(newest),
+            _ => packet.received_at,
+        };
+        packets.iter().map(|packet| AckedPacket { received_at: stamp(packet), ..*packet }).collect()
+    }
+
     fn count_in_flight(&mut self, more: u64, less: u64) {
         if self.is(Fault::SubtractsWhatWasNotSent) {
             self.in_flight = self.in_flight.saturating_add(more);
@@ -219,6 +236,8 @@ impl<C: CongestionController + Clone> CongestionController for Broken<C> {
             self.shared.fetch_add(1_200, Ordering::Relaxed);
         }
         let mut seen = *ack;
+        let restamped = self.restamped(path.now, ack.packets);
+        seen.packets = &restamped;
         if self.is(Fault::GrowsUnused) {
             seen.limited_by = SendLimit::Cwnd;
         }

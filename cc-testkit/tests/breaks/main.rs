@@ -77,6 +77,9 @@ const FAULTS: &[(Fault, &str, By)] = &[
     (Fault::IgnoresPersistentCongestion, "persistent", Case("C7")),
     (Fault::CollapsesForAnyLosses, "persistent", Case("C8-equal")),
     (Fault::CountsMarksTwice, "c4", Case("R2-threshold")),
+    (Fault::IgnoresReceiveTimes, "delay", Case("R7")),
+    (Fault::TakesArrivalsForReceiveTimes, "delay", Case("R7-reverse")),
+    (Fault::TakesOneLateStampForAQueue, "delay", Case("R9")),
     // Undo, resume, paths, datagrams.
     (Fault::UndoesWithoutEvidence, "undo", Case("C11")),
     (Fault::NeverUndoes, "undo", Case("C13")),
