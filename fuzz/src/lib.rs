@@ -11,6 +11,7 @@
 //! Nothing panics and nothing overflows: the profile has overflow checks and debug assertions.
 
 pub mod controller;
+mod count;
 pub mod events;
 pub mod network;
 pub mod number;

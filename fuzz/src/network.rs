@@ -4,7 +4,7 @@
 //! which the tests of the simulator judge (`liveness`). Everything is measured in round trips of the calm path, so that
 //! short and long paths take the same number of packets.
 
-use crate::liveness;
+use crate::{count, liveness};
 use arbitrary::Arbitrary;
 use cc_sim::Algorithm;
 use cc_sim::scenario::{
@@ -88,13 +88,9 @@ fn millionths(index: u8, most: u64) -> u32 {
     u32::try_from(most * square / 191_u64.pow(2)).expect("most is small")
 }
 
-/// The algorithms that run. The others have findings that are open: BBR may take longer than the oracle allows until it is
-/// back to work beside other traffic, and QUIC-DC's pacing rate may rise on a loss. They return when these are settled.
-const ALGORITHMS: [Algorithm; 2] = [Algorithm::C4, Algorithm::Cubic];
-
 impl Input {
     fn algorithm(index: u8) -> Algorithm {
-        ALGORITHMS[usize::from(index) % ALGORITHMS.len()]
+        Algorithm::ALL[usize::from(index) % Algorithm::ALL.len()]
     }
 
     /// The scenario, the algorithm of the main flow and the seed.
@@ -180,7 +176,8 @@ pub fn run(input: &Input) {
         let text = format!("# With {}, seed {seed}: {what}\n\n{}", algorithm.name(), scenario.to_toml());
         std::fs::write(file, text).expect("the file can be written");
     }
-    if let Err(message) = result {
-        panic!("{} with seed {seed}: {message}\n{}", algorithm.name(), scenario.to_toml());
+    match result {
+        Ok(datagrams) => count::input(datagrams),
+        Err(message) => panic!("{} with seed {seed}: {message}\n{}", algorithm.name(), scenario.to_toml()),
     }
 }

@@ -1,6 +1,6 @@
 //! The `script` target: text for the parser of the conformance kit.
 
-use crate::subjects;
+use crate::{count, subjects};
 use cc_core::CongestionController;
 use cc_testkit::{Checks, Line, Options, Script, Statement, Subject, Verdict, run};
 
@@ -23,7 +23,9 @@ pub fn check(text: &str) {
         Ok(again) => assert_eq!(plain(&script), plain(&again), "another script when printed:\n{printed}"),
         Err(error) => panic!("not read again: {error}\n{printed}"),
     }
-    subjects::each(&mut Player(&script));
+    let mut player = Player { script: &script, events: 0 };
+    subjects::each(&mut player);
+    count::input(player.events);
 }
 
 /// All of a script but the places of its lines.
@@ -42,19 +44,24 @@ fn plain(script: &Script) -> String {
 }
 
 /// Plays a script to every controller.
-struct Player<'a>(&'a Script);
+struct Player<'a> {
+    script: &'a Script,
+    events: u64,
+}
 
 impl subjects::Visitor for Player<'_> {
     fn visit<C: CongestionController + Clone>(&mut self, subject: Subject<C>) {
-        play(self.0, &subject);
+        self.events += play(self.script, &subject);
     }
 }
 
-/// Runs a script; whatever it says, the outputs stay in their bounds.
-fn play<C: CongestionController + Clone>(script: &Script, subject: &Subject<C>) {
+/// Runs a script; whatever it says, the outputs stay in their bounds. Returns how many steps there were.
+fn play<C: CongestionController + Clone>(script: &Script, subject: &Subject<C>) -> u64 {
     let checks = Checks { bounds: true, outputs: true, growth: true, ..Checks::NONE };
     let options = Options { checks, any_subject: true, max_events: MAX_EVENTS, ..Options::default() };
-    if let Verdict::Fail(failure) = run(script, subject, &options).verdict {
+    let report = run(script, subject, &options);
+    if let Verdict::Fail(failure) = report.verdict {
         assert!(!failure.message.starts_with('U'), "{}: {failure}\n{script}", subject.name);
     }
+    report.trace.steps.len() as u64
 }

@@ -1,0 +1,24 @@
+//! How long an algorithm may go on with what it measured before the path became calm.
+
+use cc_sim::{Algorithm, Scenario};
+
+const SECOND: u64 = 1_000_000;
+
+/// In microseconds, by the time scales that the algorithm's document gives; the longest of all flows counts.
+///
+/// - BBR probes for bandwidth 3 s after the last time at the latest (draft-ietf-ccwg-bbr section 5.3.3.8).
+/// - Where an earlier state of the link was shorter than the last one, a minimum of the RTT is too low until it expires: after 10 s
+///   in BBR, and its `ProbeRTT` of 200 ms that is due then (sections 5.5.7 and 5.3.4); after 20 s in Westwood+; in QUIC-DC the base of the
+///   queueing delay is held for 60 s, since a longer path looks like a queue that stands.
+pub(super) fn memory_us(scenario: &Scenario, main: Algorithm) -> u64 {
+    let Some((end, disturbed)) = scenario.link.states.split_last() else { return 0 };
+    let was_shorter = disturbed.iter().any(|state| state.latency_us < end.latency_us);
+    let of = |algorithm| match algorithm {
+        Algorithm::Bbr => 3 * SECOND + if was_shorter { 10 * SECOND + 200_000 } else { 0 },
+        Algorithm::Westwood if was_shorter => 20 * SECOND,
+        Algorithm::QuicDc | Algorithm::QuicDcFraction | Algorithm::QuicDcProbe if was_shorter => 60 * SECOND,
+        _ => 0,
+    };
+    let others = scenario.flows.iter().map(|flow| of(flow.algorithm.with(main)));
+    others.fold(of(main), u64::max)
+}
