@@ -1,6 +1,7 @@
 //! Events of any kind, in any order, with any numbers, handed straight to a controller.
 
-use crate::number::Number;
+use crate::count;
+use crate::number::{Number, Stamp};
 use arbitrary::Arbitrary;
 use cc_core::{
     AckEvent, AckPolicy, AckedPacket, CongestionController, DiscardReason, EcnCodepoint, EcnEvent, LossCause,
@@ -130,6 +131,7 @@ pub struct Packet {
     bytes: Number,
     was_lost: bool,
     app: bool,
+    received_at: Option<Stamp>,
 }
 
 /// A raw rate sample.
@@ -153,6 +155,7 @@ fn space(app: bool) -> PacketSpace {
 
 /// Runs `calls` on `controller` and on a clone of it taken half way; both must agree.
 pub fn run<C: CongestionController + Clone>(mut controller: C, setting: &Setting, calls: &[Event]) {
+    count::input(calls.len() as u64);
     let mut mtu = setting.mtu();
     let mut twin = None;
     for (index, (state, call)) in calls.iter().enumerate() {
@@ -214,6 +217,7 @@ fn apply<C: CongestionController>(controller: &mut C, mtu: &mut u64, state: &Sta
                     sent_at: packet.sent_at.instant(),
                     bytes: packet.bytes.get(),
                     was_lost: packet.was_lost,
+                    received_at: packet.received_at.map(|stamp| stamp.of(packet.sent_at.instant())),
                     ..AckedPacket::default()
                 })
                 .collect();

@@ -1,7 +1,7 @@
-//! Numbers, times and spans that are often plausible and sometimes absurd.
+//! Numbers, times, spans and receive times that are often plausible and sometimes absurd.
 
 use arbitrary::Arbitrary;
-use cc_core::{Duration, Instant};
+use cc_core::{Duration, Instant, PeerInstant};
 
 /// A number that is often small, sometimes huge.
 #[derive(Arbitrary, Clone, Copy, Debug)]
@@ -37,5 +37,23 @@ impl Number {
 
     pub fn span(self) -> Duration {
         Duration::from_nanos(self.nanos())
+    }
+}
+
+/// When a peer says that a packet was received.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+pub enum Stamp {
+    /// So many microseconds after it was sent, by a clock that agrees with ours.
+    After(u16),
+    /// Whatever a hostile peer may say.
+    Any(Number),
+}
+
+impl Stamp {
+    pub fn of(self, sent_at: Instant) -> PeerInstant {
+        PeerInstant::from_nanos(match self {
+            Self::After(micros) => sent_at.as_nanos().wrapping_add(u64::from(micros) * 1_000),
+            Self::Any(number) => number.get(),
+        })
     }
 }

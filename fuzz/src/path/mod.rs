@@ -7,13 +7,14 @@ mod spy;
 
 pub use dummy::{Dummy, Outputs, Settable};
 
+use crate::count;
 use crate::events::codepoint;
-use crate::number::Number;
+use crate::number::{Number, Stamp};
 use arbitrary::Arbitrary;
 use cc_core::{
     AckPolicy, CongestionController, DiscardReason, Duration, EcnCounts, FrameEnd, INITIAL_RTT, Instant,
     LossCause, LossDetection, MtuChange, OutgoingPacket, PacketSpace, Path, PathChange, PathConfig,
-    PeerInstant, ResumeHint, SendDecision, SendLimit, Setup,
+    ResumeHint, SendDecision, SendLimit, Setup,
 };
 use model::Model;
 use spy::Spy;
@@ -92,7 +93,7 @@ pub enum Step {
     Acked {
         back: u8,
         count: u8,
-        received_at: Option<u16>,
+        received_at: Option<Stamp>,
     },
     Lost {
         back: u8,
@@ -164,6 +165,7 @@ pub(crate) fn space(index: u8) -> PacketSpace {
 
 /// Makes the calls on a path around `controller`; the model says what each must come to.
 pub fn run<C: CongestionController + Clone + Settable>(controller: C, setting: &Setting, steps: &[Step]) {
+    count::input(steps.len().min(MAX_STEPS) as u64);
     let config = setting.config();
     let mut path: Path<Spy<C>, N> = Path::new(Spy::new(controller), config);
     let mut model = Model::new(config, &path);
@@ -248,8 +250,10 @@ fn apply<C: CongestionController + Clone + Settable>(
             }
         }
         Step::Acked { back, count, received_at } => {
-            let received_at = received_at.map(|at| PeerInstant::from_nanos(at.into()));
             for number in below(newest, back, count) {
+                let packet = path.outstanding().find(|packet| packet.number == number);
+                let sent_at = packet.map_or(now, |packet| packet.sent_at);
+                let received_at = received_at.map(|stamp| stamp.of(sent_at));
                 path.acked(number, received_at);
                 model.acked(number);
             }
