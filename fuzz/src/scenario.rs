@@ -1,7 +1,7 @@
 //! The `scenario` target: text for the simulator's parser.
 
-use cc_sim::Scenario;
 use cc_sim::scenario::{CrossTraffic, Jitter, LinkState, Pattern, QueueLimit, RunEnd, Transfer, parse};
+use cc_sim::{Algorithm, Scenario};
 use std::ops::RangeInclusive;
 
 // The ranges that the documentation of the file format gives, in microseconds, bits per second, bytes and millionths.
@@ -30,8 +30,19 @@ fn within(what: &str, value: u64, range: RangeInclusive<u64>) {
 }
 
 fn ranges(scenario: &Scenario) {
-    let Scenario { name, summary, link, transfer, resume, flows, cross, end, endpoint, time_limit_us } =
-        scenario;
+    let Scenario {
+        name,
+        summary,
+        link,
+        queue_for,
+        transfer,
+        resume,
+        flows,
+        cross,
+        end,
+        endpoint,
+        time_limit_us,
+    } = scenario;
     assert!(
         (1..=64).contains(&name.len())
             && name.bytes().all(|c| c.is_ascii_alphanumeric() || b"_-".contains(&c))
@@ -46,6 +57,8 @@ fn ranges(scenario: &Scenario) {
         within("size", *bytes, 1..=100_000_000_000);
         within("start", *start_us, 0..=3_600_000_000.min(time_limit_us - 1));
     }
+    within("queues", queue_for.len() as u64, 0..=Algorithm::ALL.len() as u64);
+    queue_for.iter().for_each(|own| queue_range(own.queue, endpoint.initial_mtu));
     within("sources", cross.len() as u64, 0..=64);
     cross.iter().for_each(source_ranges);
     if let RunEnd::At(us) = end {
@@ -101,6 +114,14 @@ fn source_ranges(source: &CrossTraffic) {
     }
 }
 
+fn queue_range(queue: QueueLimit, initial_mtu: u64) {
+    match queue {
+        QueueLimit::DelayUs(us) => within("queue", us, 1..=MINUTE),
+        QueueLimit::Bytes(bytes) => within("queue", bytes, initial_mtu.max(1_252)..=1_000_000_000_000),
+        QueueLimit::Unlimited => {}
+    }
+}
+
 fn state_ranges(state: &LinkState, ends: bool, initial_mtu: u64) {
     assert_eq!(state.duration_us.is_some(), ends);
     if let Some(us) = state.duration_us {
@@ -114,11 +135,7 @@ fn state_ranges(state: &LinkState, ends: bool, initial_mtu: u64) {
     }
     within("latency", state.latency_us, 0..=MINUTE);
     for queue in [state.queue, state.up_queue] {
-        match queue {
-            QueueLimit::DelayUs(us) => within("queue", us, 1..=MINUTE),
-            QueueLimit::Bytes(bytes) => within("queue", bytes, initial_mtu.max(1_252)..=1_000_000_000_000),
-            QueueLimit::Unlimited => {}
-        }
+        queue_range(queue, initial_mtu);
     }
     if let Jitter::Gauss { mean_us: us } | Jitter::Wifi { average_us: us, .. } = state.jitter {
         within("jitter", us, 1..=10_000_000);
