@@ -168,7 +168,7 @@ fn what_is_no_file_of_cells_is_refused_and_left_alone() {
         (with(&lines[2].replace("\"a\"", "\"c\"")), "line 2: c with"),
         (with(lines[1]), "line 3: a with c4 is there twice"),
         (with(lines[0]), "line 2: no finished cell"),
-        (kept.replace("\"runs\":3", "\"runs\":2"), "runs: made with 2, not with 3"),
+        (kept.replace("\"runs\":3", "\"runs\":2"), "line 2: a with c4 has 3 runs, not 2"),
         (kept.replace("\"number\":1", "\"number\":2"), "shard: 2/1 (allowed: k/n, n 1..=65536, k 1..=n)"),
     ] {
         std::fs::write(&file, &text).unwrap();
