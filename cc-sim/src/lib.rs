@@ -9,6 +9,7 @@ mod algorithm;
 pub mod checkpoint;
 pub mod delay;
 mod engine;
+pub mod event_log;
 pub mod experiment;
 pub mod ideal;
 pub mod measure;
@@ -21,8 +22,8 @@ pub mod trace;
 
 pub use algorithm::{Algorithm, AnyController, MakeController};
 pub use engine::{
-    CrossOutcome, FlowCounters, FlowOutcome, LinkOutcome, Observer, Outcome, Progress, RunOutcome, Sample,
-    SampleKind, SimulationError, simulate, simulate_flows, simulate_with,
+    CrossOutcome, FlowCounters, FlowOutcome, LinkOutcome, Observer, Outcome, PacketEvent, Progress,
+    RunOutcome, Sample, SampleKind, SimulationError, simulate, simulate_flows, simulate_with,
 };
 pub use scenario::Scenario;
 

@@ -151,6 +151,12 @@ pub(super) struct TraceOptions {
     /// Interval in milliseconds, 1..=60000
     #[arg(long, default_value_t = 50, allow_negative_numbers = true, value_parser = interval)]
     pub(super) interval_ms: u64,
+    /// Write the run to this folder too, as qlog, one file a flow; the folder is made if it does not exist
+    #[arg(long, value_name = "FOLDER")]
+    pub(super) qlog: Option<std::path::PathBuf>,
+    /// Have the events of packets in the qlog too
+    #[arg(long, requires = "qlog")]
+    pub(super) qlog_packets: bool,
     /// How to write the trace: table, csv or json (one object a line)
     #[arg(long, default_value = "table", value_name = "FORMAT", value_parser = format)]
     pub(super) format: Format,

@@ -4,6 +4,7 @@ use super::args::{Cli, Command, CommonOptions, DelayOptions, RunOptions, ShareOp
 use super::{Failure, output};
 use cc_sim::checkpoint::{self, Checkpoint, Job, JobCommand, Shard};
 use cc_sim::delay::DelayExperiment;
+use cc_sim::event_log::{EventLog, EventLogError};
 use cc_sim::experiment::{self, Cell, Experiment, Pair};
 use cc_sim::report::{self, Format, PublishedFigures, Settings};
 use cc_sim::scenario::{self, Group, Scenario};
@@ -11,8 +12,9 @@ use cc_sim::share::ShareExperiment;
 use cc_sim::trace::Trace;
 use cc_sim::{Algorithm, Outcome, SimulationError};
 use indicatif::{ProgressBar, ProgressStyle};
-use std::fs::File;
+use std::fs::{File, create_dir_all};
 use std::io::{self, IsTerminal, Read};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 /// Largest scenario file that is read, in bytes.
@@ -61,10 +63,30 @@ fn trace(options: &TraceOptions) -> Result<(), Failure> {
     let scenario = load_one(&options.scenario)?;
     let interval_us = options.interval_ms * 1_000;
     let trace = Trace::of_run(&scenario, options.cc, options.seed, options.run, interval_us);
+    if let Some(folder) = &options.qlog {
+        let name = format!("{}-{}-run{}", scenario.name, options.cc.name(), options.run);
+        write_qlog(&trace, options.qlog_packets, folder, &name)?;
+    }
     let mut stdout = output::Stdout::new();
     let outcome = trace.write(options.format, |piece| stdout.write(piece));
     stdout.finish()?;
     outcome.map(|_| ()).map_err(Failure::bad_input)
+}
+
+/// Writes a run to `folder`, each flow to a file of its own.
+fn write_qlog(trace: &Trace<'_>, packets: bool, folder: &Path, name: &str) -> Result<(), Failure> {
+    let Trace { scenario, algorithm, seed, .. } = *trace;
+    let open = |flow: usize| {
+        create_dir_all(folder)?;
+        File::create(folder.join(format!("{name}-flow{flow}.sqlog"))).map(io::BufWriter::new)
+    };
+    match (EventLog { scenario, algorithm, seed, packets }).write(open) {
+        Ok(_) => Ok(()),
+        Err(EventLogError::Run(error)) => Err(Failure::bad_input(error)),
+        Err(EventLogError::Write(error)) => {
+            Err(Failure::failed(format!("{}: --qlog: cannot write: {error}", folder.display())))
+        }
+    }
 }
 
 fn share(options: &ShareOptions) -> Result<(), Failure> {

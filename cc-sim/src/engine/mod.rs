@@ -20,6 +20,7 @@ pub(crate) mod link;
 mod loss;
 mod outcome;
 pub(crate) mod packet;
+mod packet_event;
 mod ranges;
 mod receive_ts;
 pub(crate) mod rng;
@@ -28,6 +29,7 @@ mod schedule;
 mod server;
 
 pub use outcome::{CrossOutcome, FlowCounters, FlowOutcome, LinkOutcome, Outcome, RunOutcome};
+pub use packet_event::PacketEvent;
 
 use crate::algorithm::{Algorithm, MakeController};
 use crate::scenario::{Scenario, time_limit_range};
@@ -101,6 +103,14 @@ pub trait Observer {
     fn watches(&self, _flow: usize) -> bool {
         true
     }
+
+    /// Asked once, before the run: whether it wants to know of the packets of flow number `flow`.
+    fn watches_packets(&self, _flow: usize) -> bool {
+        false
+    }
+
+    /// Something happened to a packet at the data sender of flow number `flow`. The samples of that moment come after it.
+    fn on_packet(&mut self, _flow: usize, _at_us: u64, _event: &PacketEvent) {}
 
     /// Asked once, before the run: how often [`Observer::on_interval`] is to be called, in microseconds; `None` for never.
     fn interval_us(&self) -> Option<u64> {

@@ -121,6 +121,11 @@ impl<'a> Simulation<'a> {
         let interval_us = observer.interval_us().map(|us| us.max(1));
         let interval_part = self.parts.len() - 1;
         self.schedule.set(interval_part, interval_us);
+        for (index, flow) in self.flows.iter_mut().enumerate() {
+            if observer.watches_packets(index) {
+                flow.server.watch_packets();
+            }
+        }
         while !self.is_over() {
             let (at, part) = self.schedule.earliest();
             if at > self.scenario.time_limit_us.min(until) {
@@ -324,6 +329,9 @@ impl<'a> Simulation<'a> {
         if server.is_overloaded() {
             let scenario = self.scenario.name.clone();
             return Err(SimulationError::TooManyInFlight { scenario, limit: server::MAX_IN_FLIGHT });
+        }
+        for event in server.take_packet_events() {
+            observer.on_packet(index, self.clock, &event);
         }
         if let Some((kind, network_rtt_us)) = server.take_change()
             && observer.watches(index)

@@ -2,7 +2,7 @@
 
 use super::{SentPacket, Server, State, instant};
 use crate::engine::packet::AckFrame;
-use crate::engine::{FlowCounters, SampleKind, ack_policy};
+use crate::engine::{FlowCounters, PacketEvent, SampleKind, ack_policy};
 use cc_core::{CongestionController, DiscardReason, Duration, LossCause, MtuChange, PeerInstant};
 
 impl Server {
@@ -113,6 +113,10 @@ impl Server {
         if let Some(index) = self.index(number) {
             self.sent[index].state = State::Lost;
         }
+        self.note_packet(|server| PacketEvent::Lost {
+            number,
+            is_mtu_probe: server.mtu.probe == Some(number),
+        });
         counters.packets_lost += 1;
         counters.bytes_lost += packet.bytes;
         if self.mtu.probe == Some(number) {

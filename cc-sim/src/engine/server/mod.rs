@@ -12,7 +12,7 @@ use super::loss::LossTimer;
 use super::packet::{AckFrame, AckFrequency, Content, Limits, Packet, size};
 use super::ranges::Ranges;
 use super::rng::SplitMix64;
-use super::{FlowCounters, SampleKind};
+use super::{FlowCounters, PacketEvent, SampleKind};
 use crate::AnyController;
 use crate::scenario::{Endpoint, Resume, Transfer};
 use cc_core::{Duration, FrameEnd, Instant, LossCause, PacketSpace, Path, PathConfig, ResumeHint};
@@ -61,6 +61,8 @@ pub(super) struct Server {
     changed: Option<SampleKind>,
     network_rtt_us: Option<u64>,
     return_rate: ReturnRate,
+    /// For an observer who wants to know of packets.
+    packet_events: Option<Vec<PacketEvent>>,
 }
 
 #[derive(Debug)]
@@ -207,6 +209,7 @@ impl Server {
             changed: None,
             network_rtt_us: None,
             return_rate: ReturnRate::default(),
+            packet_events: None,
         }
     }
 
@@ -228,6 +231,23 @@ impl Server {
     pub(super) fn take_change(&mut self) -> Option<(SampleKind, Option<u64>)> {
         let kind = self.changed.take()?;
         Some((kind, self.network_rtt_us.take()))
+    }
+
+    /// Keeps what happens to packets from now on.
+    pub(super) fn watch_packets(&mut self) {
+        self.packet_events = Some(Vec::new());
+    }
+
+    /// What happened to packets since the last call, if that is kept.
+    pub(super) fn take_packet_events(&mut self) -> Vec<PacketEvent> {
+        self.packet_events.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    fn note_packet(&mut self, event: impl FnOnce(&Self) -> PacketEvent) {
+        if self.packet_events.is_some() {
+            let event = event(self);
+            self.packet_events.get_or_insert_default().push(event);
+        }
     }
 
     /// When [`Server::wake`] is to be called; `None` for "when something arrives".
@@ -267,6 +287,11 @@ impl Server {
                 self.echo = self.echo.or(sent_at);
                 if let Some(frame) = ack {
                     counters.acks_received += 1;
+                    self.note_packet(|_| PacketEvent::Received {
+                        bytes: packet.bytes,
+                        ack_delay_us: frame.delay_us,
+                        ranges: frame.ranges.clone(),
+                    });
                     self.on_ack(now, frame, counters);
                 }
                 self.pacing_until = Some(now);

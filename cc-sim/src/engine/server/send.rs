@@ -3,7 +3,7 @@
 use super::{SentPacket, Server, State, instant};
 use crate::engine::link::Port;
 use crate::engine::packet::{Content, Data, size};
-use crate::engine::{FlowCounters, SampleKind};
+use crate::engine::{FlowCounters, PacketEvent, SampleKind};
 use cc_core::{CongestionController, MtuChange, OutgoingPacket, PacketSpace, SendLimit};
 
 /// Packets of the server's first flight, in bytes (sim_model section 5.2): Initial and Handshake share the first
@@ -222,6 +222,10 @@ impl Server {
         counters: &mut FlowCounters,
     ) -> u64 {
         let number = self.record(now, bytes, offset, length);
+        self.note_packet(|server| {
+            let is_mtu_probe = bytes > server.mtu.current;
+            PacketEvent::Sent { number, bytes, offset, length, is_mtu_probe }
+        });
         let ack_frequency = self.ack_frequency.take();
         counters.on_sent(bytes);
         let echo = self.echo.take();
