@@ -198,7 +198,7 @@ impl CongestionController for QuicDc {
     fn on_loss(&mut self, path: &PathState, loss: &LossEvent<'_>) {
         let (window, events) = (self.window(), self.westwood.congestion_events());
         self.westwood.on_loss(path, loss);
-        let newest = loss.packets.iter().map(|packet| packet.sent_at).max();
+        let newest = loss.packets.iter().filter(|packet| packet.bytes > 0).map(|packet| packet.sent_at).max();
         if let Some(sent_at) = newest
             && self.westwood.congestion_events() != events
         {
@@ -246,7 +246,9 @@ impl CongestionController for QuicDc {
     }
 
     fn on_idle_restart(&mut self, path: &PathState, idle: Duration) {
-        self.westwood.on_idle_restart(path, idle);
+        if let Some(elapsed) = self.westwood.take_idle(path, idle) {
+            self.delay.on_interval(elapsed);
+        }
     }
 
     fn on_spurious_loss(&mut self, path: &PathState, spurious: &SpuriousLoss) {

@@ -92,12 +92,18 @@ impl Measures {
     }
 
     /// The flight was empty for `idle`. If that is as long as an interval, it belongs to none, and the first flight after it tells
-    /// little. Shorter gaps come from pacing a small window too.
-    pub(crate) fn on_idle(&mut self, now: Instant, idle: Duration, rtt: Duration) {
-        if idle >= rtt.max(MIN_INTERVAL) {
-            self.restart_interval(now);
-            self.interval = Interval::Limited;
+    /// little. Shorter gaps come from pacing a small window too. Returns the length of the interval that was broken off, idle time
+    /// included: what is measured grows old meanwhile.
+    pub(crate) fn on_idle(&mut self, now: Instant, idle: Duration, rtt: Duration) -> Option<Duration> {
+        if idle < rtt.max(MIN_INTERVAL) {
+            return None;
         }
+        let elapsed =
+            if self.interval == Interval::NotBegun { Duration::ZERO } else { now.since(self.began) };
+        self.min_rtt_age_ms = older(self.min_rtt_age_ms, elapsed);
+        self.restart_interval(now);
+        self.interval = Interval::Limited;
+        Some(elapsed)
     }
 
     const fn restart_interval(&mut self, now: Instant) {
@@ -353,6 +359,20 @@ mod tests {
         assert_eq!(min_rtts(20_000), (Some(ms(50)), Some(ms(50))), "20 s old and not older");
         // Whoever reacts before that ACK still has the old minimum.
         assert_eq!(min_rtts(20_100), (Some(ms(50)), Some(ms(70))));
+    }
+
+    #[test]
+    fn idle_time_makes_the_minimum_rtt_older() {
+        // An idle time of 19.9 or 20 s after an interval of 100 ms: 20 s old and not older, or older. The flight after it measures.
+        for (idle_ms, min_ms) in [(19_900, 50), (20_000, 70)] {
+            let mut measures = Measures::new();
+            let filter = BandwidthFilter::TwoStages;
+            measures.on_ack(at(0), 1_000, true, Some(ms(50)), filter);
+            measures.on_ack(at(100), 1_000, true, Some(ms(70)), filter);
+            assert_eq!(measures.on_idle(at(100 + idle_ms), ms(idle_ms), RTT), Some(ms(idle_ms)));
+            measures.on_ack(at(170 + idle_ms), 1_000, false, Some(ms(70)), filter);
+            assert_eq!(measures.min_rtt(), Some(ms(min_ms)), "{idle_ms}");
+        }
     }
 
     #[test]

@@ -133,6 +133,12 @@ impl Westwood {
         ended
     }
 
+    /// The flight was empty for `idle`. Returns the length of the interval of the bandwidth estimate if that broke it off.
+    pub(crate) fn take_idle(&mut self, path: &PathState, idle: Duration) -> Option<Duration> {
+        self.follow_mtu(path);
+        self.measures.on_idle(path.now, idle, self.smoothed_rtt)
+    }
+
     fn take_ack(&mut self, path: &PathState, ack: &AckEvent<'_>) -> Option<Duration> {
         let (mut acked, mut fresh) = (0_u64, 0_u64);
         for packet in ack.packets {
@@ -296,8 +302,7 @@ impl CongestionController for Westwood {
     }
 
     fn on_idle_restart(&mut self, path: &PathState, idle: Duration) {
-        self.follow_mtu(path);
-        self.measures.on_idle(path.now, idle, self.smoothed_rtt);
+        self.take_idle(path, idle);
     }
 
     fn on_spurious_loss(&mut self, path: &PathState, _spurious: &SpuriousLoss) {

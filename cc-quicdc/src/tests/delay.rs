@@ -1,8 +1,8 @@
 //! The delay signal, rule by rule (quicdc: "Delay signal", "Reaction", "Foreign queue").
 
-use super::stack::{Bare, MSS, RTT_MS};
+use super::stack::{Bare, MSS, RTT_MS, ms};
 use crate::{Config, DelayMode, DelayState, QuicDc};
-use cc_core::{CongestionController, DelaySource, Duration, PathChange, SendLimit};
+use cc_core::{CongestionController, DelaySource, Duration, LossEvent, LostPacket, PathChange, SendLimit};
 
 /// min(100 ms / 4, 25 ms); eight datagrams take 8 ms at 1.2 MB/s.
 const THRESHOLD_MS: u64 = 25;
@@ -174,6 +174,48 @@ fn a_loss_of_packets_sent_before_the_reaction_is_ignored() {
     assert_eq!(stack.cc.cwnd(), AVOIDING_TARGET);
     // Only the inner controller answers it, for the window that it would give.
     assert_eq!(stack.cc.westwood().cwnd(), 111_568);
+}
+
+#[test]
+fn the_loss_of_a_packet_without_bytes_says_nothing_about_when_the_others_were_sent() {
+    let mut stack = avoiding();
+    let sent = stack.send(562, 200);
+    stack.ack(722, sent.start..sent.start + 150, |_| 60);
+    // 12000 bytes in 109 ms are 110091 B/s; f = (1120507 + 440364) / 5 = 312174, BWE = (1115684 + 1248696) / 5 = 472876 B/s. A loss
+    // that counts would leave 47287 bytes.
+    flight(&mut stack, 731, 10, 0);
+    assert_eq!((stack.cc.cwnd(), stack.cc.westwood().target(480_000)), (AVOIDING_TARGET, 47_287));
+    // A packet that does not count in flight, sent after the reaction, is found lost with one that was sent before.
+    let lost = [(sent.start + 150, 562, MSS), (1_000, 730, 0)].map(|(number, at_ms, bytes)| LostPacket {
+        number: Some(number),
+        sent_at: ms(at_ms),
+        bytes,
+        ..LostPacket::default()
+    });
+    let loss = LossEvent { packets: &lost, last: true, persistent_congestion: false, cause: None };
+    let mut one = stack.cc;
+    one.on_loss(&stack.state(832, 0), &loss);
+    let mut other = stack.cc;
+    other.on_loss(&stack.state(832, 0), &LossEvent { packets: &lost[..1], ..loss });
+    assert_eq!(std::format!("{one:?}"), std::format!("{other:?}"));
+}
+
+#[test]
+fn idle_time_counts_for_the_time_until_a_foreign_queue_is_tried_again() {
+    let mut stack = measured();
+    let mut now = 300;
+    while !is_foreign(&stack) {
+        full_flight(&mut stack, now, 60);
+        now += 161;
+    }
+    let reactions = stack.cc.delay_reactions();
+    full_flight(&mut stack, now, 60);
+    assert_eq!(stack.cc.delay_reactions(), reactions);
+    // 5 s later the queue stands still. The base does too: it is younger than 10 s.
+    now += 5_161;
+    stack.cc.on_idle_restart(&stack.state(now, 0), Duration::from_millis(5_000));
+    full_flight(&mut stack, now, 60);
+    assert_eq!(stack.cc.delay_reactions(), reactions + 1);
 }
 
 #[test]
