@@ -30,6 +30,8 @@
 #define CCFFI_ALGORITHM_CUBIC 2
 #define CCFFI_ALGORITHM_RENO 3
 #define CCFFI_ALGORITHM_BBR 4
+#define CCFFI_ALGORITHM_QUICDC 5
+#define CCFFI_ALGORITHM_WESTWOOD 6
 
 // Bytes that are enough for a path of this capacity: 64, 512 or 4096 packets in flight.
 #define CCFFI_PATH_SIZE(capacity) \

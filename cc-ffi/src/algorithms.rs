@@ -53,6 +53,8 @@ algorithms! {
     2 Cubic c"cubic" cc_cubic::Cubic = cc_cubic::Config;
     3 Reno c"reno" cc_reno::Reno = cc_reno::Config;
     4 Bbr c"bbr" cc_bbr::Bbr = cc_bbr::Config;
+    5 QuicDc c"quicdc" cc_quicdc::QuicDc = cc_quicdc::Config;
+    6 Westwood c"westwood" cc_quicdc::Westwood = cc_quicdc::Config;
 }
 
 /// An algorithm that the library knows.

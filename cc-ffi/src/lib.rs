@@ -8,6 +8,9 @@
 //!
 //! Pages for picoquic, mvfst, xquic and quicly are in the folder `docs` of the crate.
 //!
+//! QUIC-DC wants to know when the peer received a packet (draft-ietf-quic-receive-ts): `received_at` of `ccffi_acked_packet` with
+//! `CCFFI_ACKED_HAS_RECEIVED_AT`, or `ccffi_path_acked_at`. Without, it takes the arrival of ACKs, which shows queues on the way back too.
+//!
 //! # Memory
 //!
 //! All state lies where the caller puts it: a struct, the stack, static or allocated memory. Nothing is allocated, nothing has to be
@@ -53,6 +56,7 @@
 //! # Not in it
 //!
 //! Options of single algorithms (CUBIC's fast convergence): every algorithm runs with its defaults, but for what `ccffi_setup` has.
+//! The queueing delay and its source (QUIC-DC) are not in `ccffi_snapshot`.
 #![no_std]
 #![deny(
     clippy::unwrap_used,

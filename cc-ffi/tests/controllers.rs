@@ -4,9 +4,9 @@
 mod common;
 
 use cc_core::{
-    AckEvent, AckPolicy, CongestionController, DiscardReason, Duration, EcnCodepoint, EcnEvent, LossEvent,
-    MtuChange, PathChange, PathState, Rate, ResumeHint, RttEvent, SamplingRule, SentPacket, Setup, Snapshot,
-    SpuriousLoss,
+    AckEvent, AckPolicy, AckedPacket, CongestionController, DiscardReason, Duration, EcnCodepoint, EcnEvent,
+    Instant, LossEvent, MtuChange, PathChange, PathRtt, PathState, PeerInstant, Rate, ResumeHint, RttEvent,
+    SamplingRule, SendLimit, SentPacket, Setup, Snapshot, SpuriousLoss,
 };
 use cc_ffi::controller::*;
 use cc_ffi::info::CCFFI_ABI_VERSION;
@@ -295,6 +295,56 @@ fn random_scripts_give_the_same_through_c() {
             outcome.unwrap_or_else(|failure| panic!("{failure}"));
         }
     }
+}
+
+/// QUIC-DC's window after ten rounds of 20 datagrams and 100 ms, in which each packet of the last three has waited for `queue_ms`.
+fn window_after_a_queue(queue_ms: u64, has_stamps: bool) -> u64 {
+    let quicdc = ALGORITHMS.iter().find(|algorithm| algorithm.name == c"quicdc").expect("it is there");
+    let mut both = Both::new(quicdc.number, &Setup { initial_window: Some(24_000), ..Setup::default() });
+    let rtt = Duration::from_millis(100);
+    for round in 0..10 {
+        let sent_at = Instant::from_millis(101 * round);
+        let (flight, first) = (24_000, 20 * round);
+        let waited = if round < 7 { 0 } else { queue_ms };
+        let path = PathState {
+            now: sent_at.after(rtt),
+            prior_bytes_in_flight: flight,
+            next_number: first + 20,
+            rtt: Some(PathRtt { latest: rtt, smoothed: rtt, min: rtt, var: Duration::ZERO }),
+            ..PathState::default()
+        };
+        // On a clock of the peer's own.
+        let received_at =
+            PeerInstant::from_nanos(77_000_000_000 + sent_at.as_nanos() + (50 + waited) * 1_000_000);
+        let packets: Vec<AckedPacket> = (first..first + 20)
+            .map(|number| AckedPacket {
+                number: Some(number),
+                sent_at,
+                bytes: 1_200,
+                received_at: has_stamps.then_some(received_at),
+                ..AckedPacket::default()
+            })
+            .collect();
+        let ack = AckEvent {
+            packets: &packets,
+            last: true,
+            rate_sample: None,
+            limited_by: SendLimit::NoData,
+            max_bytes_in_flight: flight,
+            app_limited_at: None,
+            newest_data_sent_at: Some(sent_at),
+        };
+        both.on_ack(&path, &ack);
+    }
+    both.cwnd()
+}
+
+#[test]
+fn receive_times_reach_the_controller() {
+    // Eight datagrams take 40 ms at 240 kB/s: 60 ms are a queue, if anybody says so. The RTT is the same.
+    let without = window_after_a_queue(60, false);
+    assert_eq!(window_after_a_queue(0, true), without);
+    assert!(window_after_a_queue(60, true) < without);
 }
 
 #[test]
