@@ -26,7 +26,7 @@ pub enum DelayState {
     /// A queue above this threshold is a signal.
     Watching(Duration),
     /// The queue did not fall below this through three reactions, so that it is somebody else's: it is no signal until it does, but
-    /// for one try every 5 s.
+    /// for a try after 5 s, and after twice as long each time, up to 40 s.
     ForeignQueue(Duration),
 }
 

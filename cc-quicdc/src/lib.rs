@@ -96,6 +96,9 @@
 //!
 //! * The authors' subtraction of a slow average of the delay variation: it hides queues, and invents them after a drain.
 //! * Undo of reductions for spurious losses, a saved window (RFC 9959), HyStart++: the sources have none.
+//! * Recognising a longer route: to receive times it is a queue of somebody else's. It costs three reactions, and half of the window in each
+//!   try, until the base of the delay follows after up to 60 s. A stack that knows of the change tells it
+//!   ([`on_path_change`](cc_core::CongestionController::on_path_change)).
 //! * Limits to keep in mind: on a path whose congestion avoidance takes longer than 10 s to build up 5 ms of queue, the base follows the
 //!   queue, and only losses end growth. With fewer than eight datagrams' worth of window the threshold is never reached.
 #![no_std]
