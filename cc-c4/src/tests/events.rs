@@ -6,8 +6,8 @@ use crate::{C4, Config, Phase};
 use approx::assert_relative_eq;
 use cc_core::{
     AckedPacket, CongestionController, DiscardReason, Duration, EcnCodepoint, EcnEvent, Instant, LossEvent,
-    LostPacket, PacketSnapshot, PacketSpace, PathChange, PathRtt, PathState, Rate, RateSample, RttEvent,
-    SamplingRule, SpuriousLoss,
+    LostPacket, PacketSnapshot, PacketSpace, PathChange, PathRtt, PathState, Rate, RateSample, ResumeHint,
+    RttEvent, SamplingRule, Setup, SpuriousLoss,
 };
 
 fn acked(number: u64, bytes: u64) -> AckedPacket {
@@ -611,4 +611,58 @@ fn outputs_may_be_asked_before_any_event_and_after_an_ack_without_time() {
     assert_eq!((c4.cwnd(), c4.pacing_rate(), c4.send_quantum()), (15_360, None, 2_400));
     c4.on_rtt(&PathState::default(), &RttEvent { is_first: true, ..RttEvent::default() });
     assert_eq!((c4.cwnd(), c4.pacing_rate()), (15_360, None));
+}
+
+#[test]
+fn a_setup_gives_time_sizes_codepoint_and_what_was_saved() {
+    let resume = Some(ResumeHint { cwnd: 400_000, rtt: Duration::from_millis(40) });
+    let setup = Setup {
+        now: Instant::from_millis(7),
+        max_datagram_size: 1_400,
+        initial_window: Some(20_000),
+        resume,
+        ecn: EcnCodepoint::Ect0,
+        ..Setup::default()
+    };
+    let config = Config::from(setup);
+    assert_eq!((config.now, config.max_datagram_size, config.initial_window), (setup.now, 1_400, 20_000));
+    assert_eq!((config.resume, config.ecn), (resume, EcnCodepoint::Ect0));
+    // The reference's window, whatever the datagram size.
+    let config = Config::from(Setup { max_datagram_size: 1_400, ..Setup::default() });
+    assert_eq!(config.initial_window, 15_360);
+}
+
+#[test]
+fn what_was_saved_belongs_to_the_first_path() {
+    let resume = ResumeHint { cwnd: 400_000, rtt: Duration::from_millis(40) };
+    for (new_path, cwnd, phase) in [(false, 400_000, "resuming"), (true, 15_360, "initial")] {
+        let mut rig = Rig::cruising(1_000_000, 40_000);
+        rig.c4 = C4::new(&Config { resume: Some(resume), ..Config::default() });
+        if new_path {
+            rig.c4.on_path_change(&rig.path, PathChange::New);
+        }
+        rig.rtt(40_000);
+        assert_eq!((rig.c4.cwnd(), rig.c4.snapshot().phase), (cwnd, phase));
+    }
+}
+
+#[test]
+fn a_path_after_the_first_congestion_is_no_startup_any_more() {
+    // Logs count the start of the connection, not of each path.
+    let mut rig = Rig::cruising(1_000_000, 40_000);
+    for expected in [true, false] {
+        rig.c4.on_path_change(&rig.path, PathChange::New);
+        assert_eq!(rig.c4.snapshot().startup, expected);
+        rig.c4 = Rig::cruising(1_000_000, 40_000).c4;
+        rig.lose(150);
+    }
+}
+
+#[test]
+fn what_is_shown_for_logs_is_what_was_learnt() {
+    let mut rig = Rig::cruising(1_000_000, 40_000);
+    rig.c4.rtt.running_min = 39_000;
+    rig.c4.probe_level = 3;
+    assert_eq!(rig.c4.running_min_rtt(), Some(Duration::from_millis(39)));
+    assert_eq!(rig.c4.probe_level(), 3);
 }
