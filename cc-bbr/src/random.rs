@@ -59,6 +59,13 @@ mod tests {
     }
 
     #[test]
+    fn a_long_span_is_taken_as_4_29_seconds() {
+        let mut random = Random::new(7);
+        let largest = (0..1_000).map(|_| random.below(Duration::from_secs(10))).max();
+        assert!(largest.is_some_and(|span| (4_250..4_295).contains(&span.as_millis())), "{largest:?}");
+    }
+
+    #[test]
     fn an_empty_span_gives_zero() {
         assert_eq!(Random::new(1).below(Duration::ZERO), Duration::ZERO);
     }

@@ -10,7 +10,7 @@ use cc_core::{
 };
 use std::vec::Vec;
 
-fn acked(number: u64, sent_at: Instant) -> AckedPacket {
+pub(super) fn acked(number: u64, sent_at: Instant) -> AckedPacket {
     AckedPacket { number: Some(number), sent_at, bytes: 1_200, ..AckedPacket::default() }
 }
 
@@ -26,7 +26,7 @@ fn lost(number: u64) -> LostPacket {
     }
 }
 
-fn ack(
+pub(super) fn ack(
     bbr: &mut Bbr,
     path: &PathState,
     packets: &[AckedPacket],
@@ -45,7 +45,7 @@ fn ack(
     bbr.on_ack(path, &event);
 }
 
-fn lose(bbr: &mut Bbr, path: &PathState, numbers: &[u64], persistent_congestion: bool) {
+pub(super) fn lose(bbr: &mut Bbr, path: &PathState, numbers: &[u64], persistent_congestion: bool) {
     let packets: Vec<LostPacket> = numbers.iter().map(|number| lost(*number)).collect();
     bbr.on_loss(path, &LossEvent { packets: &packets, last: true, persistent_congestion, cause: None });
 }
@@ -55,7 +55,7 @@ fn spurious(bbr: &mut Bbr, number: u64) {
     bbr.on_spurious_loss(&path(), &SpuriousLoss::Packet { number: Some(number), sent_at, bytes });
 }
 
-fn mark(bbr: &mut Bbr, path: &PathState, largest: u64) {
+pub(super) fn mark(bbr: &mut Bbr, path: &PathState, largest: u64) {
     let ecn = EcnEvent {
         ce: Some(1),
         newly_acked: Some(1),
@@ -67,12 +67,12 @@ fn mark(bbr: &mut Bbr, path: &PathState, largest: u64) {
 }
 
 /// A raw sample without a reference: it gives no rate and ends no round.
-fn no_rate() -> Option<RateSample> {
+pub(super) fn no_rate() -> Option<RateSample> {
     Some(RateSample::default())
 }
 
 /// 20 packets of 1200 B in flight before an event.
-fn busy() -> PathState {
+pub(super) fn busy() -> PathState {
     PathState { prior_bytes_in_flight: 24_000, bytes_in_flight: 20_000, ..path() }
 }
 

@@ -1,5 +1,6 @@
 //! What the unit tests of the rules share, and the tests of whole event sequences.
 
+mod edges;
 mod events;
 mod invariants;
 mod without_samples;
