@@ -453,6 +453,34 @@ fn totals_and_snapshots_pass_four_gigabytes() {
     assert_eq!(path.delivered(), 69_997 * 65_535);
 }
 
+#[test]
+fn a_path_that_was_restarted_is_a_new_one() {
+    let live = |path: &mut TestPath| {
+        send(path, ms(0), 9);
+        path.lost(0);
+        path.lost(1);
+        path.acked(4, None);
+        path.acked(8, None);
+        path.ecn(EcnCounts { ce: 1, ect0: 0, ect1: 1 });
+        path.finish(ms(100), FrameEnd { ack_delay: Some(span(30)), ..FrameEnd::default() });
+        path.acked(1, None);
+        ack(path, ms(150), [2, 3, 5, 6, 7]);
+        send(path, ms(900), 3);
+    };
+    let mut old = path();
+    live(&mut old);
+    // In the middle of a frame.
+    old.lost(9);
+    let config = PathConfig { max_datagram_size: 1_400, ..PathConfig::default() };
+    old.restart(Recorder::default(), config);
+    let mut new = TestPath::new(Recorder::default(), config);
+    assert_eq!(format!("{old:?}"), format!("{new:?}"));
+    live(&mut old);
+    live(&mut new);
+    assert_eq!(format!("{old:?}"), format!("{new:?}"));
+    assert_eq!(names(&calls(&mut old)), names(&calls(&mut new)));
+}
+
 /// A part of a frame.
 #[derive(Clone, Copy, Debug)]
 enum Part {

@@ -129,6 +129,50 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         }
     }
 
+    /// Makes it what [`Path::new`] gives, in place: for a stack that uses the memory of a connection that is gone for the next
+    /// one.
+    pub fn restart(&mut self, controller: C, config: PathConfig) {
+        // Destructured, so that a field that is new cannot be forgotten here.
+        let Path {
+            controller,
+            rtt,
+            first_sample_at,
+            rtt_seen,
+            rate,
+            pacer,
+            ring: _,
+            frame,
+            loss,
+            persistence,
+            config,
+            handshake_ready,
+            bytes_in_flight,
+            max_bytes_in_flight,
+            idle_since,
+            limited_by,
+            app_limited_at,
+            newest_data,
+        } = Path::<C, 1>::new(controller, config);
+        self.ring.reset();
+        self.controller = controller;
+        self.rtt = rtt;
+        self.first_sample_at = first_sample_at;
+        self.rtt_seen = rtt_seen;
+        self.rate = rate;
+        self.pacer = pacer;
+        self.frame = frame;
+        self.loss = loss;
+        self.persistence = persistence;
+        self.config = config;
+        self.handshake_ready = handshake_ready;
+        self.bytes_in_flight = bytes_in_flight;
+        self.max_bytes_in_flight = max_bytes_in_flight;
+        self.idle_since = idle_since;
+        self.limited_by = limited_by;
+        self.app_limited_at = app_limited_at;
+        self.newest_data = newest_data;
+    }
+
     /// For fuzz targets, before anything is sent: numbers and totals as after a long life. `number` is at most `u64::MAX` less
     /// what is going to be sent.
     #[cfg(fuzzing)]

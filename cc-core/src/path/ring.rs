@@ -24,6 +24,13 @@ impl<const N: usize> Ring<N> {
         Self { entries: Deque::new(), front: 0, unsettled: 0, lost_before_front: false }
     }
 
+    /// As [`Ring::new`], in place.
+    pub(super) fn reset(&mut self) {
+        let Self { entries, front, unsettled, lost_before_front } = self;
+        entries.clear();
+        (*front, *unsettled, *lost_before_front) = (0, 0, false);
+    }
+
     #[cfg(fuzzing)]
     pub(super) fn start_at(&mut self, number: u64) {
         (self.front, self.unsettled) = (number, number);

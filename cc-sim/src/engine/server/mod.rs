@@ -16,7 +16,9 @@ use super::{FlowCounters, PacketEvent, SampleKind};
 use crate::AnyController;
 use crate::scenario::{Endpoint, Resume, Transfer};
 use cc_core::{Duration, FrameEnd, Instant, LossCause, PacketSpace, Path, PathConfig, ResumeHint};
+use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::ops::{Deref, DerefMut};
 use std::thread::Builder;
 
 /// Packets in flight that the path keeps track of; a run that needs more ends with an error.
@@ -27,7 +29,7 @@ pub(super) type SimPath = Path<AnyController, MAX_IN_FLIGHT>;
 #[derive(Debug)]
 pub(super) struct Server {
     config: Endpoint,
-    path: Box<SimPath>,
+    path: PooledPath,
     resume: Option<Resume>,
     handshake: Handshake,
     /// Sent 1-RTT packets from number `first_number` on.
@@ -166,7 +168,7 @@ impl Server {
         let next_hole = 3 + rng.below(256);
         Self {
             config: *config,
-            path: boxed_path(make, path_config),
+            path: PooledPath::new(make, path_config),
             resume,
             handshake: Handshake {
                 started: false,
@@ -378,6 +380,57 @@ impl Server {
 
     fn packet(&self, number: u64) -> Option<SentPacket> {
         self.sent.get(self.index(number)?).copied()
+    }
+}
+
+thread_local! {
+    /// Paths of runs that are over. A run of a few thousand packets takes about as long as new memory for its path.
+    static SPARE: RefCell<Vec<Box<SimPath>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Most paths that a thread keeps for later runs.
+const MAX_SPARE: usize = 4;
+
+/// A path whose memory is used again. Never without one but while it is dropped.
+#[derive(Debug)]
+struct PooledPath(Option<Box<SimPath>>);
+
+impl PooledPath {
+    fn new(make: &(dyn Fn() -> AnyController + Sync), config: PathConfig) -> Self {
+        let spare = SPARE.try_with(|spare| spare.borrow_mut().pop()).ok().flatten();
+        Self(Some(match spare {
+            Some(mut path) => {
+                path.restart(make(), config);
+                path
+            }
+            None => boxed_path(make, config),
+        }))
+    }
+}
+
+impl Drop for PooledPath {
+    fn drop(&mut self) {
+        // At the end of a thread there may be no list any more.
+        let _ = SPARE.try_with(|spare| {
+            let mut spare = spare.borrow_mut();
+            if spare.len() < MAX_SPARE {
+                spare.extend(self.0.take());
+            }
+        });
+    }
+}
+
+impl Deref for PooledPath {
+    type Target = SimPath;
+
+    fn deref(&self) -> &SimPath {
+        self.0.as_deref().unwrap_or_else(|| unreachable!("taken when it is dropped only"))
+    }
+}
+
+impl DerefMut for PooledPath {
+    fn deref_mut(&mut self) -> &mut SimPath {
+        self.0.as_deref_mut().unwrap_or_else(|| unreachable!("taken when it is dropped only"))
     }
 }
 
