@@ -154,7 +154,7 @@ pub(super) struct TraceOptions {
     /// Write the run to this folder too, as qlog, one file a flow; the folder is made if it does not exist
     #[arg(long, value_name = "FOLDER")]
     pub(super) qlog: Option<std::path::PathBuf>,
-    /// Have the events of packets in the qlog too
+    /// Have the events of packets in the qlog too: some viewers take their time axis from them
     #[arg(long, requires = "qlog")]
     pub(super) qlog_packets: bool,
     /// How to write the trace: table, csv or json (one object a line)
