@@ -5,6 +5,7 @@
 use crate::experiment::run_seed;
 use crate::ideal::physical_limit;
 use crate::report::Format;
+use crate::scenario::EcnUse;
 use crate::text::Millis;
 use crate::{Algorithm, Observer, Outcome, Sample, Scenario, SimulationError, simulate};
 use serde::Serialize;
@@ -45,6 +46,8 @@ pub struct TraceLine {
     pub delivered: u64,
     /// Bytes declared lost so far.
     pub lost: u64,
+    /// CE marks reported so far; `None` in a scenario without ECN.
+    pub ce: Option<u64>,
 }
 
 impl TraceLine {
@@ -66,11 +69,12 @@ impl TraceLine {
             queue_us: sample.queue_us,
             delivered: sample.delivered,
             lost: sample.lost,
+            ce: sample.ce_marks,
         }
     }
 }
 
-/// Columns of fixed width, separated by blanks; `-` for what there is not.
+/// Columns of fixed width, separated by blanks; `-` for what there is not. CE marks only in a scenario with ECN.
 impl fmt::Display for TraceLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let event = match self.event {
@@ -90,7 +94,8 @@ impl fmt::Display for TraceLine {
             Millis(self.queue_us),
             self.delivered,
             self.lost,
-        )
+        )?;
+        self.ce.map_or(Ok(()), |ce| write!(f, " {ce:>8}"))
     }
 }
 
@@ -179,11 +184,12 @@ impl<'a> Trace<'a> {
         match format {
             Format::Table => {
                 write(&format!(
-                    "# {} with {}, seed {seed:#018x}, every {} ms\n{}\n",
+                    "# {} with {}, seed {seed:#018x}, every {} ms\n{}{}\n",
                     scenario.name,
                     algorithm.name(),
                     Millis(interval_us),
-                    TraceLine::HEADER
+                    TraceLine::HEADER,
+                    if scenario.endpoint.ecn == EcnUse::Off { "" } else { " CE marks" }
                 ));
                 let outcome = self.run(|line| write(&format!("{line}\n")))?;
                 write(&summary(scenario, &outcome));
@@ -276,6 +282,7 @@ mod tests {
             rtt: Some(PathRtt { latest: rtt, smoothed: rtt, min: rtt, var: rtt }),
             delivered: 10,
             lost: 2_880,
+            ce_marks: None,
             queue_us: 575,
         }
     }
@@ -325,6 +332,8 @@ mod tests {
         (unknown.rtt, unknown.cc.pacing_rate) = (None, None);
         let line = TraceLine::new(&unknown, TraceEvent::Tick).to_string();
         assert_eq!(line.split_whitespace().filter(|&column| column == "-").count(), 2);
+        let with_marks = TraceLine::new(&Sample { ce_marks: Some(123), ..unknown }, TraceEvent::Tick);
+        assert_eq!(with_marks.to_string(), format!("{line}      123"));
         assert_eq!(line.len(), TraceLine::HEADER.len());
     }
 }

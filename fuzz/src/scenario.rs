@@ -1,6 +1,8 @@
 //! The `scenario` target: text for the simulator's parser.
 
-use cc_sim::scenario::{CrossTraffic, Jitter, LinkState, Pattern, QueueLimit, RunEnd, Transfer, parse};
+use cc_sim::scenario::{
+    CrossTraffic, DualPi2, Jitter, LinkState, Pattern, QueueLimit, RunEnd, Scheduler, Transfer, parse,
+};
 use cc_sim::{Algorithm, Scenario};
 use std::ops::RangeInclusive;
 
@@ -35,6 +37,7 @@ fn ranges(scenario: &Scenario) {
         summary,
         link,
         queue_for,
+        dualpi2,
         transfer,
         resume,
         flows,
@@ -75,6 +78,9 @@ fn ranges(scenario: &Scenario) {
     assert!(link.states.iter().any(|state| state.down_bps > 0));
     assert!(link.states.iter().any(|state| state.up_bps > 0));
 
+    if let Some(dualpi2) = dualpi2 {
+        dualpi2_ranges(dualpi2);
+    }
     within("mtu", endpoint.mtu, 1_200..=65_527);
     within("initial_mtu", endpoint.initial_mtu, 1_200..=endpoint.mtu);
     within("overhead", endpoint.overhead, 16..=200);
@@ -98,6 +104,31 @@ fn ranges(scenario: &Scenario) {
     }
     within("clock_offset", endpoint.receiver_clock.offset_us, 0..=365 * DAY);
     assert!((-10_000..=10_000).contains(&endpoint.receiver_clock.drift_ppm));
+}
+
+fn dualpi2_ranges(dualpi2: &DualPi2) {
+    let DualPi2 {
+        target_us,
+        rtt_max_us,
+        update_us,
+        coupling,
+        l4s_min_us,
+        l4s_range_us,
+        l4s_min_packets,
+        scheduler,
+    } = *dualpi2;
+    within("target", target_us, 100..=MINUTE);
+    within("rtt_max", rtt_max_us, 1_000..=MINUTE);
+    // What is given, or a third of a minute.
+    within("update", update_us, 100..=20_000_000);
+    within("coupling", coupling, 1..=16);
+    within("l4s_min", l4s_min_us, 0..=MINUTE);
+    within("l4s_range", l4s_range_us, 0..=MINUTE);
+    within("l4s_min_packets", l4s_min_packets, 0..=1_000_000);
+    match scheduler {
+        Scheduler::RoundRobin { l4s_weight } => within("l4s_weight", l4s_weight, 1..=1_000),
+        Scheduler::ShiftedFifo { shift_us } => within("shift", shift_us, 0..=MINUTE),
+    }
 }
 
 fn source_ranges(source: &CrossTraffic) {

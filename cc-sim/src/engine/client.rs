@@ -2,6 +2,7 @@
 //!
 //! A plain receiver: its ACKs leave when they are due and are not paced.
 
+use super::ecn::{Counts, Ecn};
 use super::link::Port;
 use super::packet::{AckFrequency, AckStore, Content, Data, Limits, Packet, size};
 use super::ranges::Ranges;
@@ -69,6 +70,9 @@ struct AckState {
     largest_arrived_at: u64,
     oldest_pending_at: Option<u64>,
     immediate: bool,
+    /// ECN counts of the 1-RTT packets, and the ECN field of the newest of them.
+    ecn: Counts,
+    last_ecn: Ecn,
 }
 
 impl Client {
@@ -92,6 +96,8 @@ impl Client {
                 largest_arrived_at: 0,
                 oldest_pending_at: None,
                 immediate: false,
+                ecn: Counts::default(),
+                last_ecn: Ecn::NotEct,
             },
             arrivals,
             rng: SplitMix64::new(seed),
@@ -152,7 +158,7 @@ impl Client {
                         self.phase = Phase::Requested;
                         self.due.finished = true;
                     }
-                    self.on_number(now, number);
+                    self.on_number(now, number, packet.ecn);
                 }
             }
             Content::Data(data) => {
@@ -163,7 +169,7 @@ impl Client {
                 if let (Some(min), Some(sent_at)) = (self.min_rtt_us.as_mut(), data.echo) {
                     *min = (*min).min(now - sent_at);
                 }
-                self.on_number(now, data.number);
+                self.on_number(now, data.number, packet.ecn);
                 self.on_data(&data);
             }
             Content::CloseReply => self.phase = Phase::Closed,
@@ -171,11 +177,16 @@ impl Client {
         }
     }
 
-    fn on_number(&mut self, now: u64, number: u64) {
+    fn on_number(&mut self, now: u64, number: u64, ecn: Ecn) {
         let acks = &mut self.acks;
         if acks.received.insert(number, number) == 0 {
             return;
         }
+        acks.ecn.add(ecn);
+        // RFC 9000 section 13.2.1; the first of several in a row is enough (draft-ietf-quic-ack-frequency, "Expediting Explicit
+        // Congestion Notification (ECN) Signals").
+        acks.immediate |= ecn == Ecn::Ce && acks.last_ecn != Ecn::Ce;
+        acks.last_ecn = ecn;
         // The ranges of four frames are remembered; older ones are never acknowledged again.
         let remembered = usize::try_from(self.config.max_ack_ranges.saturating_mul(4)).unwrap_or(usize::MAX);
         acks.received.keep_highest(remembered);
@@ -272,6 +283,9 @@ impl Client {
         let Some(largest) = acks.received.max() else { return };
         acks.largest_acked = largest;
         let slot = store.put(acks.received.as_slice(), now - acks.largest_arrived_at);
+        if self.config.report_ecn && acks.ecn.any() {
+            store.set_ecn(slot, acks.ecn);
+        }
         let mut bytes = self.config.ack_size;
         if let Some(arrivals) = &self.arrivals {
             let field = store.timestamps(slot);

@@ -103,6 +103,17 @@ impl Flow {
         }
     }
 
+    /// Counts a datagram that the AQM of the link in `direction` dropped although there was room.
+    pub(super) fn note_dropped_early(&mut self, direction: Direction) {
+        self.note_dropped(direction, 1);
+        self.counters.dropped_early += u64::from(direction == self.direction);
+    }
+
+    /// Counts a datagram that the AQM of the link in `direction` marked.
+    pub(super) fn note_marked(&mut self, direction: Direction) {
+        self.counters.marked += u64::from(direction == self.direction);
+    }
+
     /// Counts a datagram that got lost on the link in `direction`.
     pub(super) fn note_lost(&mut self, direction: Direction) {
         if direction == self.direction {

@@ -1,8 +1,10 @@
-//! One direction of the bottleneck: a serialiser with a tail-drop queue, then propagation with jitter.
+//! One direction of the bottleneck: a serialiser with a tail-drop queue or an AQM, then propagation with jitter.
 //!
 //! Source of the model: the simulator behind the C4 test draft. Packets are never reordered: one whose jittered
 //! arrival is late holds back all later ones, which then come out at once.
 
+use super::dualpi2::{Dequeued, DualPi2};
+use super::ecn::Ecn;
 use super::jitter;
 use super::outcome::LinkOutcome;
 use super::packet::{Content, Packet};
@@ -18,6 +20,8 @@ pub(super) struct Link {
     queue: QueueLimit,
     jitter: Jitter,
     loss_ppm: u32,
+    /// What stands in front of the serialiser instead of the tail-drop queue.
+    aqm: Option<Box<DualPi2>>,
     /// When the serialiser has sent all that was accepted so far.
     idle_at: u64,
     /// Accepted packets in order of submission.
@@ -50,17 +54,25 @@ pub(super) enum Fate {
 pub(super) struct Port<'a> {
     link: &'a mut Link,
     flow: u32,
+    ecn: Ecn,
     dropped: u64,
 }
 
 impl<'a> Port<'a> {
+    /// A port of `flow` whose datagrams are not-ECT.
     pub(super) fn new(link: &'a mut Link, flow: u32) -> Self {
-        Self { link, flow, dropped: 0 }
+        Self { link, flow, ecn: Ecn::NotEct, dropped: 0 }
+    }
+
+    /// Gives the datagrams that follow this ECN field.
+    pub(super) fn set_ecn(&mut self, ecn: Ecn) {
+        self.ecn = ecn;
     }
 
     /// Hands a datagram to the link at time `now`; `false` if its queue drops it.
     pub(super) fn submit(&mut self, now: u64, bytes: u64, content: Content) -> bool {
-        let accepted = self.link.submit(now, Packet { bytes, flow: self.flow, content });
+        let packet = Packet { bytes, flow: self.flow, ecn: self.ecn, content };
+        let accepted = self.link.submit(now, packet);
         self.dropped += u64::from(!accepted);
         accepted
     }
@@ -79,6 +91,7 @@ impl Link {
             queue: QueueLimit::Unlimited,
             jitter: Jitter::None,
             loss_ppm: 0,
+            aqm: None,
             idle_at: 0,
             in_transit: VecDeque::with_capacity(1_024),
             resubmit: VecDeque::new(),
@@ -88,6 +101,12 @@ impl Link {
         };
         link.set(state, direction);
         link
+    }
+
+    /// Puts an AQM in front of it, for which the queue of the link's state is the room.
+    pub(super) fn with_aqm(mut self, aqm: Option<DualPi2>) -> Self {
+        self.aqm = aqm.map(Box::new);
+        self
     }
 
     fn set(&mut self, state: &LinkState, direction: Direction) {
@@ -102,7 +121,11 @@ impl Link {
     /// Hands a packet to the link at time `now`; `false` if the queue drops it.
     pub(super) fn submit(&mut self, now: u64, packet: Packet) -> bool {
         self.submitted += 1;
-        self.enqueue(now, packet)
+        if self.aqm.is_none() {
+            return self.enqueue(now, packet);
+        }
+        let limit = self.limit_bytes();
+        self.aqm.as_mut().is_some_and(|aqm| aqm.enqueue(now, packet, limit))
     }
 
     fn enqueue(&mut self, now: u64, packet: Packet) -> bool {
@@ -110,8 +133,8 @@ impl Link {
             self.in_transit.push_back(Accepted { arrival: NEVER, lost: false, packet });
             return true;
         }
-        let waiting = self.waiting_us(now);
-        if self.is_full(waiting, packet.bytes) {
+        let waiting = self.serialising_us(now);
+        if self.aqm.is_none() && self.is_full(waiting, packet.bytes) {
             return false;
         }
         self.idle_at = now + waiting + service_time_us(self.rate_bps, packet.bytes);
@@ -133,8 +156,43 @@ impl Link {
         }
     }
 
-    /// How long a packet submitted at `now` would wait, in microseconds.
+    /// What the queue holds, in bytes; `None` for any number, as what a time of a link that is down amounts to.
+    fn limit_bytes(&self) -> Option<u64> {
+        match self.queue {
+            QueueLimit::Unlimited => None,
+            QueueLimit::DelayUs(_) if self.rate_bps == 0 => None,
+            QueueLimit::DelayUs(us) => {
+                let bytes = u128::from(us) * u128::from(self.rate_bps) / 8_000_000;
+                Some(u64::try_from(bytes).unwrap_or(u64::MAX))
+            }
+            QueueLimit::Bytes(bytes) => Some(bytes),
+        }
+    }
+
+    /// When the AQM is asked for the next packet; `None` if there is none, or the link is down.
+    pub(super) fn next_dequeue(&self) -> Option<u64> {
+        let aqm = self.aqm.as_ref()?;
+        (self.rate_bps > 0 && !aqm.is_empty()).then_some(self.idle_at)
+    }
+
+    /// Lets the AQM choose a packet for the serialiser, which is idle; `on_drop` gets the packets dropped instead.
+    pub(super) fn dequeue(&mut self, now: u64, on_drop: impl FnMut(Packet)) -> Option<Dequeued> {
+        let dequeued = self.aqm.as_mut()?.dequeue(now, on_drop)?;
+        self.enqueue(now, dequeued.packet);
+        Some(dequeued)
+    }
+
+    /// How long a packet submitted at `now` would wait, in microseconds; with an AQM if it had to wait for all others.
     pub(super) fn waiting_us(&self, now: u64) -> u64 {
+        let queued = match &self.aqm {
+            Some(aqm) if self.rate_bps > 0 && !aqm.is_empty() => service_time_us(self.rate_bps, aqm.bytes()),
+            _ => 0,
+        };
+        self.serialising_us(now).saturating_add(queued)
+    }
+
+    /// How long the serialiser is busy with what it has.
+    fn serialising_us(&self, now: u64) -> u64 {
         self.idle_at.saturating_sub(now)
     }
 
@@ -206,7 +264,11 @@ mod path_tests;
 #[cfg(test)]
 mod tests {
     use super::{Fate, Link, service_time_us};
+    use crate::engine::dualpi2::DualPi2;
+    use crate::engine::ecn::Ecn;
     use crate::engine::packet::{Content, Packet};
+    use crate::engine::rng::SplitMix64;
+    use crate::scenario;
     use crate::scenario::{Direction, Jitter, LinkState, QueueLimit};
 
     fn state(down_bps: u64, latency_us: u64, queue: QueueLimit) -> LinkState {
@@ -214,7 +276,7 @@ mod tests {
     }
 
     fn packet(bytes: u64) -> Packet {
-        Packet { bytes, flow: 0, content: Content::Close }
+        Packet { bytes, flow: 0, ecn: Ecn::NotEct, content: Content::Close }
     }
 
     fn arrivals(link: &mut Link) -> Vec<u64> {
@@ -343,5 +405,95 @@ mod tests {
         // After a loss the next is as likely as ever: mean 40, standard deviation sqrt(2000 * 0.02 * 0.98) = 6.3.
         let pairs = lost.windows(2).filter(|pair| pair[0] && pair[1]).count();
         assert!((15..=65).contains(&pairs), "{pairs}");
+    }
+
+    /// Lets `link` carry packets of 1000 us each that come at random, on average every 1250 us; mean time until each starts to be
+    /// serialised.
+    fn mean_wait_us(link: &mut Link) -> f64 {
+        let (mut rng, mut now, mut sum) = (SplitMix64::new(11), 0.0, 0.0);
+        let mut waits = 0_u32;
+        for _ in 0..300_000 {
+            let uniform = (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+            now -= 1_250.0 * libm::log1p(-uniform);
+            while let Some(at) = link.next_dequeue().filter(|&at| at <= now as u64) {
+                let dequeued = link.dequeue(at, |packet| panic!("{packet:?} dropped")).unwrap();
+                sum += dequeued.sojourn_us as f64;
+                waits += 1;
+            }
+            if link.aqm.is_none() {
+                sum += link.waiting_us(now as u64) as f64;
+                waits += 1;
+            }
+            assert!(link.submit(now as u64, packet(1_000)));
+            while link.next_arrival().is_some_and(|at| at <= now as u64) {
+                link.pop();
+            }
+            // An AQM looks at an idle link at once.
+            if link.next_dequeue().is_some_and(|at| at <= now as u64) {
+                sum += link.dequeue(now as u64, |_| ()).unwrap().sojourn_us as f64;
+                waits += 1;
+            }
+        }
+        sum / f64::from(waits)
+    }
+
+    #[test]
+    fn random_arrivals_wait_as_long_as_theory_says() {
+        // M/D/1: rho S / (2 (1 - rho)) = 0.8 * 1000 / 0.4.
+        let state = state(8_000_000, 0, QueueLimit::Unlimited);
+        let mean = mean_wait_us(&mut Link::new(&state, Direction::Forward, 0));
+        assert!((mean - 2_000.0).abs() < 60.0, "{mean}");
+        // The same through an AQM whose target is far away: a queue of its own makes no difference.
+        let config =
+            scenario::DualPi2 { target_us: 60_000_000, rtt_max_us: 60_000_000, ..Default::default() };
+        let link = Link::new(&state, Direction::Forward, 0);
+        let through_aqm = mean_wait_us(&mut link.with_aqm(Some(DualPi2::new(&config, 1))));
+        assert!((through_aqm - mean).abs() < 1.0, "{through_aqm} and {mean}");
+    }
+
+    #[test]
+    fn evenly_spaced_arrivals_do_not_wait_and_those_of_a_burst_each_for_the_others() {
+        let state = state(8_000_000, 0, QueueLimit::Unlimited);
+        for aqm in [None, Some(DualPi2::new(&scenario::DualPi2::default(), 1))] {
+            let mut link = Link::new(&state, Direction::Forward, 0).with_aqm(aqm);
+            let mut arrived = Vec::new();
+            for now in (0..20_000).step_by(1_250).chain([30_000; 4]) {
+                assert!(link.submit(now, packet(1_000)));
+                if now < 30_000 && link.aqm.is_some() {
+                    link.dequeue(now, |_| ()).unwrap();
+                }
+                arrived.extend(arrivals(&mut link));
+            }
+            while let Some(at) = link.next_dequeue() {
+                link.dequeue(at.max(30_000), |_| ()).unwrap();
+                arrived.extend(arrivals(&mut link));
+            }
+            let expected: Vec<u64> = (0..20_000)
+                .step_by(1_250)
+                .map(|at| at + 1_000)
+                .chain((31..35).map(|ms| ms * 1_000))
+                .collect();
+            assert_eq!(arrived, expected);
+        }
+    }
+
+    #[test]
+    fn an_aqm_keeps_its_packets_while_the_link_is_down_and_its_room_is_that_of_the_link() {
+        let up = state(8_000_000, 1_000, QueueLimit::DelayUs(2_500));
+        let aqm = DualPi2::new(&scenario::DualPi2::default(), 1);
+        let mut link = Link::new(&up, Direction::Forward, 0).with_aqm(Some(aqm));
+        // 2.5 ms of 8 Mbit/s are 2500 bytes.
+        assert_eq!((0..3).filter(|_| link.submit(0, packet(1_000))).count(), 2);
+        assert_eq!((link.next_dequeue(), link.waiting_us(0)), (Some(0), 2_000));
+        link.dequeue(0, |_| ()).unwrap();
+        assert_eq!((link.next_dequeue(), link.waiting_us(500)), (Some(1_000), 1_500));
+        // The packet in service is serialised again when the link is back.
+        link.change(500, &state(0, 1_000, QueueLimit::DelayUs(2_500)), Direction::Forward, |_| {
+            panic!("dropped")
+        });
+        assert_eq!((link.next_dequeue(), link.next_arrival()), (None, None));
+        assert!(link.submit(600, packet(5_000)), "nothing is dropped while it is down");
+        link.change(5_000, &up, Direction::Forward, |_| panic!("dropped"));
+        assert_eq!((link.next_arrival(), link.next_dequeue()), (Some(7_000), Some(6_000)));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! All times are whole microseconds of one virtual clock that starts at 0. There are two nodes: node 0 has the data
 //! senders of forward flows and the receivers of reverse ones, node 1 their peers. One step takes the earliest of: a
-//! change of the link, an arrival from the link at node 0, one at node 1, the arrival of a packet of a flow with a longer
+//! change of the link, a packet that leaves an AQM towards node 0, an arrival from that link, the same of the link to node 1, the arrival of a packet of a flow with a longer
 //! path, a wake-up at node 0, a wake-up at node 1, a datagram of cross traffic; on a tie the earlier in this list wins,
 //! and at a node the flow that the scenario names first. An endpoint that wakes up sends
 //! all that it may send at that moment.
@@ -14,6 +14,8 @@
 mod ack_policy;
 mod client;
 mod cross;
+mod dualpi2;
+mod ecn;
 mod flow;
 mod jitter;
 pub(crate) mod link;
@@ -28,11 +30,12 @@ mod run;
 mod schedule;
 mod server;
 
+pub use dualpi2::QueueKind;
 pub use outcome::{CrossOutcome, FlowCounters, FlowOutcome, LinkOutcome, Outcome, RunOutcome};
 pub use packet_event::PacketEvent;
 
 use crate::algorithm::{Algorithm, MakeController};
-use crate::scenario::{Scenario, time_limit_range};
+use crate::scenario::{Direction, Scenario, time_limit_range};
 use crate::text::Millis;
 use cc_core::{PathRtt, Snapshot};
 use run::Simulation;
@@ -120,6 +123,26 @@ pub trait Observer {
     /// An interval ends: at its multiples, and after everything else that happens at that moment. The last one of a run
     /// is not complete and has no call.
     fn on_interval(&mut self, _progress: &Progress<'_>) {}
+
+    /// A datagram leaves an AQM for the link.
+    fn on_dequeue(&mut self, _departure: &Departure) {}
+}
+
+/// A datagram that an AQM hands on to the link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Departure {
+    /// Virtual time in microseconds.
+    pub at_us: u64,
+    /// Which link.
+    pub direction: Direction,
+    /// Number of its flow, or of its source of cross traffic, counted on from the flows.
+    pub flow: usize,
+    /// The queue that it was in.
+    pub queue: QueueKind,
+    /// How long it was there, in microseconds.
+    pub sojourn_us: u64,
+    /// Whether it was marked CE there.
+    pub marked: bool,
 }
 
 /// How far a run has come.
@@ -161,6 +184,8 @@ pub struct Sample {
     pub delivered: u64,
     /// Bytes declared lost so far.
     pub lost: u64,
+    /// CE marks that the receiver has reported and the sender has believed; `None` in a scenario without ECN.
+    pub ce_marks: Option<u64>,
     /// How long a packet sent now would wait in the queue in front of the flow's link, in microseconds.
     pub queue_us: u64,
 }

@@ -83,6 +83,14 @@ pub struct FlowCounters {
     pub dropped: u64,
     /// Datagrams that the queue towards the data sender dropped.
     pub dropped_back: u64,
+    /// Of those dropped on the way to the data receiver, the ones that an AQM dropped although there was room.
+    pub dropped_early: u64,
+    /// Datagrams that an AQM marked CE on the way to the data receiver.
+    pub marked: u64,
+    /// CE marks that the data receiver reported, if ECN was valid.
+    pub ce_reported: u64,
+    /// Whether ECN was in use and failed validation.
+    pub ecn_failed: bool,
     /// Datagrams that got lost at random on the way to the data receiver.
     pub lost_on_link: u64,
     /// Datagrams that got lost at random on the way to the data sender.

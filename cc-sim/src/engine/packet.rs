@@ -1,5 +1,6 @@
 //! What travels over the links.
 
+use super::ecn::{Counts, Ecn};
 use super::receive_ts::TimestampField;
 use crate::scenario::Endpoint;
 
@@ -23,13 +24,21 @@ pub(crate) mod size {
     pub(crate) const CLOSE_REPLY: u64 = 32;
 }
 
-/// A datagram: its size in bytes, UDP payload, the number of its flow (of its source, counted on from the flows, if it is cross
+/// A datagram: its size in bytes, UDP payload, its ECN field, the number of its flow (of its source, counted on from the flows, if it is cross
 /// traffic), and what it means.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packet {
     pub(super) bytes: u64,
     pub(super) flow: u32,
+    pub(super) ecn: Ecn,
     pub(super) content: Content,
+}
+
+impl Packet {
+    /// Marks it CE; whether it was not marked yet.
+    pub(super) fn mark(&mut self) -> bool {
+        std::mem::replace(&mut self.ecn, Ecn::Ce) != Ecn::Ce
+    }
 }
 
 /// Meaning of a datagram. Handshake sizes and order are those of sim_model section 5.2.
@@ -99,12 +108,15 @@ pub(super) struct AckStore {
     free: Vec<usize>,
 }
 
-/// An ACK frame: ranges ascending, delay in microseconds since the largest arrived, receive timestamps if there are any.
+/// An ACK frame: ranges ascending, delay in microseconds since the largest arrived, receive timestamps and ECN counts if
+/// there are any.
 #[derive(Debug, Default)]
 pub(super) struct AckFrame {
     pub(super) ranges: Vec<(u64, u64)>,
     pub(super) delay_us: u64,
     pub(super) timestamps: TimestampField,
+    /// ECN counts, if the frame has them.
+    pub(super) ecn: Option<Counts>,
 }
 
 impl AckStore {
@@ -124,12 +136,18 @@ impl AckStore {
         frame.ranges.extend_from_slice(highest);
         frame.delay_us = delay_us;
         frame.timestamps.clear();
+        frame.ecn = None;
         slot
     }
 
     /// The receive timestamps of a frame, to be written.
     pub(super) fn timestamps(&mut self, slot: usize) -> &mut TimestampField {
         &mut self.frames[slot].timestamps
+    }
+
+    /// Adds ECN counts to a frame.
+    pub(super) fn set_ecn(&mut self, slot: usize, counts: Counts) {
+        self.frames[slot].ecn = Some(counts);
     }
 
     pub(super) fn get(&self, slot: usize) -> &AckFrame {

@@ -1,15 +1,17 @@
 //! The event loop.
 
 use super::cross::Source;
+use super::dualpi2::DualPi2;
 use super::flow::Flow;
 use super::link::{Fate, Link, Port};
 use super::packet::{AckStore, Content, Packet};
 use super::rng::SplitMix64;
 use super::schedule::Schedule;
 use super::{
-    CrossOutcome, Observer, Outcome, Progress, RunOutcome, Sample, SampleKind, SimulationError, server,
+    CrossOutcome, Departure, Observer, Outcome, Progress, RunOutcome, Sample, SampleKind, SimulationError,
+    server,
 };
-use crate::scenario::{Direction, LinkTimeline, RunEnd, Scenario};
+use crate::scenario::{Direction, EcnUse, LinkTimeline, RunEnd, Scenario};
 use crate::{Algorithm, MakeController};
 use cc_core::CongestionController;
 use std::collections::VecDeque;
@@ -19,6 +21,8 @@ use std::collections::VecDeque;
 enum Part {
     /// The timeline of the link.
     Timeline,
+    /// The AQM of the link in this direction.
+    Dequeue(Direction),
     /// The packet at the head of the link in this direction.
     Arrival(Direction),
     /// The packet at the head of an access path.
@@ -64,6 +68,8 @@ pub(super) struct Simulation<'a> {
     link_state: usize,
     /// For [`Progress::received`].
     received: Vec<u64>,
+    /// What left an AQM in this step.
+    departure: Option<Departure>,
 }
 
 impl<'a> Simulation<'a> {
@@ -78,6 +84,11 @@ impl<'a> Simulation<'a> {
         let first = &timeline.states[0];
         let links = [Direction::Forward, Direction::Reverse]
             .map(|direction| Link::new(first, direction, seeds.next_u64()));
+        let mut side_seed = !seed;
+        let links = links.map(|link| {
+            side_seed = side_seed.wrapping_add(1);
+            link.with_aqm(scenario.dualpi2.as_ref().map(|config| DualPi2::new(config, side_seed)))
+        });
         let mut flows = vec![Flow::main(scenario, algorithm, make, seeds.next_u64())];
         let others = scenario.flows.iter();
         flows.extend(others.map(|flow| Flow::other(scenario, flow, algorithm, make, seeds.next_u64())));
@@ -101,6 +112,7 @@ impl<'a> Simulation<'a> {
             places,
             link_state: 0,
             received: Vec::new(),
+            departure: None,
         };
         simulation.schedule.set(TIMELINE, first.duration_us);
         for flow in 0..simulation.flows.len() {
@@ -141,6 +153,8 @@ impl<'a> Simulation<'a> {
                 self.schedule.set(part, interval_us.and_then(|us| at.checked_add(us)));
             } else if let Some(flow) = self.step(self.parts[part]) {
                 self.look_at_server(flow, observer)?;
+            } else if let Some(departure) = self.departure.take() {
+                observer.on_dequeue(&departure);
             }
         }
         Ok(self.outcome())
@@ -158,6 +172,10 @@ impl<'a> Simulation<'a> {
         match part {
             Part::Timeline => {
                 self.change_link();
+                None
+            }
+            Part::Dequeue(direction) => {
+                self.dequeue(direction);
                 None
             }
             Part::Arrival(direction) => {
@@ -318,6 +336,38 @@ impl<'a> Simulation<'a> {
         }
     }
 
+    /// Lets the AQM of a link hand on a packet.
+    fn dequeue(&mut self, direction: Direction) {
+        let (acks, flows, cross) = (&mut self.acks, &mut self.flows, &mut self.cross);
+        let dequeued = self.links[side(direction)].dequeue(self.clock, |packet| {
+            if let Content::Ack { slot, .. } = packet.content {
+                acks.release(slot);
+            }
+            let index = packet.flow as usize;
+            match flows.get_mut(index) {
+                Some(flow) => flow.note_dropped_early(direction),
+                None => cross[index - flows.len()].1.dropped += 1,
+            }
+        });
+        if let Some(dequeued) = dequeued {
+            let flow = dequeued.packet.flow as usize;
+            if let Some(flow) = self.flows.get_mut(flow)
+                && dequeued.marked
+            {
+                flow.note_marked(direction);
+            }
+            self.departure = Some(Departure {
+                at_us: self.clock,
+                direction,
+                flow,
+                queue: dequeued.queue,
+                sojourn_us: dequeued.sojourn_us,
+                marked: dequeued.marked,
+            });
+        }
+        self.reschedule_link(direction);
+    }
+
     fn note_progress(&mut self, flow: usize) {
         if self.flows[flow].note_progress(self.clock) {
             self.open -= 1;
@@ -353,16 +403,20 @@ impl<'a> Simulation<'a> {
             network_rtt_us,
             delivered: path.delivered(),
             lost: path.lost_bytes(),
+            ce_marks: (self.scenario.endpoint.ecn != EcnUse::Off).then_some(flow.counters.ce_reported),
             queue_us: self.links[side(flow.direction)].waiting_us(self.clock),
         }
     }
 
     fn reschedule_link(&mut self, direction: Direction) {
-        let part = match direction {
-            Direction::Forward => DOWN_ARRIVAL,
-            Direction::Reverse => UP_ARRIVAL,
+        let (dequeue, arrival) = match direction {
+            Direction::Forward => (DOWN_DEQUEUE, DOWN_ARRIVAL),
+            Direction::Reverse => (UP_DEQUEUE, UP_ARRIVAL),
         };
-        self.reschedule(part, self.links[side(direction)].next_arrival());
+        self.reschedule(arrival, self.links[side(direction)].next_arrival());
+        if self.scenario.dualpi2.is_some() {
+            self.reschedule(dequeue, self.links[side(direction)].next_dequeue());
+        }
     }
 
     fn reschedule_server(&mut self, flow: usize) {
@@ -425,13 +479,20 @@ impl<'a> Simulation<'a> {
 }
 
 const TIMELINE: usize = 0;
-const UP_ARRIVAL: usize = 1;
-const DOWN_ARRIVAL: usize = 2;
+const UP_DEQUEUE: usize = 1;
+const UP_ARRIVAL: usize = 2;
+const DOWN_DEQUEUE: usize = 3;
+const DOWN_ARRIVAL: usize = 4;
 
 /// All parts in the order that decides ties: sim_model section 1, and what the model does not have.
 fn parts(flows: &[Flow], access_paths: usize, sources: usize) -> Vec<Part> {
-    let mut parts =
-        vec![Part::Timeline, Part::Arrival(Direction::Reverse), Part::Arrival(Direction::Forward)];
+    let mut parts = vec![
+        Part::Timeline,
+        Part::Dequeue(Direction::Reverse),
+        Part::Arrival(Direction::Reverse),
+        Part::Dequeue(Direction::Forward),
+        Part::Arrival(Direction::Forward),
+    ];
     parts.extend((0..access_paths).map(Part::Access));
     // The sending endpoints of a direction are at one node, with the receiving ones of the other.
     for node in [Direction::Forward, Direction::Reverse] {
@@ -483,7 +544,12 @@ fn places(parts: &[Part], access: &[Access], flows: usize) -> Vec<Places> {
         match *part {
             Part::Server(flow) => places[flow].server = place,
             Part::Client(flow) => places[flow].client = place,
-            Part::Timeline | Part::Arrival(_) | Part::Access(_) | Part::Cross(_) | Part::Interval => {}
+            Part::Timeline
+            | Part::Dequeue(_)
+            | Part::Arrival(_)
+            | Part::Access(_)
+            | Part::Cross(_)
+            | Part::Interval => {}
         }
     }
     for (index, path) in access.iter().enumerate() {

@@ -1,5 +1,7 @@
 //! What both endpoints of a connection do.
 
+use cc_core::EcnCodepoint;
+
 /// Parameters of the endpoints; the defaults are those of sim_model section 5.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Endpoint {
@@ -50,6 +52,11 @@ pub struct Endpoint {
     /// Whether CUBIC uses fast convergence (false: RFC 9438 section 4.7 wants it off where a single flow has the
     /// network for itself, as in all scenarios so far).
     pub fast_convergence: bool,
+    /// Which ECN codepoint the datagrams of the data senders carry (off). Those of the data receivers are not-ECT.
+    pub ecn: EcnUse,
+    /// Whether the data receivers report ECN counts in their ACKs (true). Without them ECN fails validation (RFC 9000 section
+    /// 13.4.2.1).
+    pub report_ecn: bool,
     /// What the data sender asks the receiver to report of arrival times; `None` for nothing (the default).
     pub receive_timestamps: Option<ReceiveTimestamps>,
     /// The receiver's clock.
@@ -58,6 +65,48 @@ pub struct Endpoint {
     /// got it, whatever that reports (false). A one-way delay that is made of the RTT cannot tell the queue of the one
     /// direction from that of the other: for comparison with controllers that look at the RTT.
     pub receive_times_from_rtt: bool,
+}
+
+/// Which ECN codepoint a data sender uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EcnUse {
+    /// Not-ECT, whatever the algorithm.
+    #[default]
+    Off,
+    /// ECT(0), whatever the algorithm: as the runs behind the C4 test draft had it.
+    Ect0,
+    /// ECT(1) for an algorithm that wants ECT(1), not-ECT for others: as the draft's text has it.
+    L4s,
+    /// What the algorithm wants.
+    Wanted,
+}
+
+impl EcnUse {
+    /// All of them.
+    pub const ALL: &'static [Self] = &[Self::Off, Self::Ect0, Self::L4s, Self::Wanted];
+
+    /// Its name in a scenario file.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Ect0 => "ect0",
+            Self::L4s => "l4s",
+            Self::Wanted => "wanted",
+        }
+    }
+
+    /// The codepoint for an algorithm that wants `wanted`.
+    #[must_use]
+    pub fn codepoint(self, wanted: EcnCodepoint) -> EcnCodepoint {
+        match self {
+            Self::Off => EcnCodepoint::NotEct,
+            Self::Ect0 => EcnCodepoint::Ect0,
+            Self::L4s if wanted == EcnCodepoint::Ect1 => wanted,
+            Self::L4s => EcnCodepoint::NotEct,
+            Self::Wanted => wanted,
+        }
+    }
 }
 
 /// Transport parameters of receive timestamps (draft-ietf-quic-receive-ts, "Extension Negotiation"), and how well the
@@ -119,6 +168,8 @@ impl Default for Endpoint {
             skip_packet_numbers: true,
             pacing: true,
             fast_convergence: false,
+            ecn: EcnUse::Off,
+            report_ecn: true,
             receive_timestamps: None,
             receiver_clock: ReceiverClock::default(),
             receive_times_from_rtt: false,

@@ -12,6 +12,8 @@
 //! | sizes of the datagrams of handshake and close | 32 to 1252 bytes | `packet.rs`, `size` |
 //! | how the server's first flight is cut into packets | 184 and 222 bytes | `server/send.rs` |
 //! | the ACK frequency that the sender asks for: quarter of window and RTT, gaps 2, 4, 10, 32, 64 | | `ack_policy.rs` |
+//! | a CE mark after a packet without one is acknowledged at once | | `client.rs`, `on_number` |
+//! | lost packets, with none acknowledged, after which ECN is given up | 10 | `ecn.rs`, `Validation` |
 //! | packets per ACK in the quick-ACK phase | 2 | `client.rs`, `on_number` |
 //! | growth of flow-control windows: by two of themselves, or by one per 100 ms of RTT | | `client.rs`, `grow_limits` |
 //! | handshake timers double at most 6 times; a close is given up after 3 probe timeouts | | `client.rs`, `arm_retry` |
@@ -23,6 +25,7 @@
 
 mod builtin;
 mod cross;
+mod dualpi2;
 mod endpoint;
 mod error;
 mod flow;
@@ -32,7 +35,8 @@ mod print;
 
 pub use builtin::{Group, builtin, builtin_names};
 pub use cross::{CrossTraffic, Pattern};
-pub use endpoint::{Endpoint, ReceiveTimestamps, ReceiverClock};
+pub use dualpi2::{DualPi2, Scheduler};
+pub use endpoint::{EcnUse, Endpoint, ReceiveTimestamps, ReceiverClock};
 pub use error::ScenarioError;
 pub use flow::{Direction, Flow, FlowAlgorithm, Resume, RunEnd, Transfer};
 pub use link::{Jitter, LinkState, LinkTimeline, QueueFor, QueueLimit, WifiModel};
@@ -50,6 +54,8 @@ pub struct Scenario {
     pub link: LinkTimeline,
     /// Queues in the place of those of the link, for some algorithms of the main flow; one each at most.
     pub queue_for: Vec<QueueFor>,
+    /// The AQM of both queues of the bottleneck; `None` for tail drop.
+    pub dualpi2: Option<DualPi2>,
     /// The transfer of the main flow, which is a forward one.
     pub transfer: Transfer,
     /// State of an earlier connection, given to the main flow's sender (careful resume, RFC 9959).
@@ -75,6 +81,7 @@ impl Scenario {
             summary: String::new(),
             link,
             queue_for: Vec::new(),
+            dualpi2: None,
             transfer,
             resume: None,
             flows: Vec::new(),

@@ -60,6 +60,19 @@
 //! off_ms = 50
 //! random = false                # optional: whether these are means of exponential distributions
 //!
+//! [dualpi2]                     # optional: DualPI2 (RFC 9332) instead of tail drop in front of both links, in the room that
+//!                               # queue_ms and so on give; every field is optional, the values are the defaults
+//! target_ms = 15                # 0.1..=60000: delay of the classic queue
+//! rtt_max_ms = 100              # 1..=60000: largest RTT to be stable at
+//! update_ms = 15                # 0.1..=10000; if not given, the smaller of target_ms and a third of rtt_max_ms
+//! coupling = 2                  # 1..=16
+//! l4s_min_ms = 0.8              # 0..=60000: delay of the L queue at which its own ramp starts to mark
+//! l4s_range_ms = 0.4            # 0..=60000: length of the ramp; 0 for a step
+//! l4s_min_packets = 1           # 0..=1000000: packets that must be left in the L queue for that
+//! scheduler = "wrr"             # weighted round robin; or "ts_fifo": time-shifted FIFO
+//! l4s_weight = 15               # 1..=1000, of wrr: parts of the L queue, of which the classic queue has one
+//!                               # (of ts_fifo: shift_ms = 50, 0..=60000)
+//!
 //! [resume]                      # optional: what the main flow remembers (RFC 9959)
 //! cwnd_bytes = 18_750_000       # 1200..=10^12
 //! rtt_ms = 600.123              # 0.001..=60000
@@ -85,6 +98,9 @@
 //! skip_packet_numbers = true    # the only randomness without jitter
 //! pacing = true
 //! fast_convergence = false      # of CUBIC; off for a single flow (RFC 9438 section 4.7)
+//! ecn = "off"                   # codepoint of the data senders: not-ECT; or "ect0"; or "l4s": ECT(1) for algorithms that
+//!                               # want it, not-ECT for others; or "wanted": what each algorithm wants
+//! report_ecn = true             # whether the data receivers report ECN counts in their ACKs
 //! receive_timestamps = false    # draft-ietf-quic-receive-ts; the fields below have no effect without it
 //! receive_timestamps_exponent = 0         # 0..=20
 //! max_receive_timestamps_per_ack = 32     # 1..=16383
@@ -96,6 +112,7 @@
 
 mod check;
 mod cross;
+mod dualpi2;
 mod endpoint;
 mod flows;
 mod path;
@@ -104,6 +121,7 @@ mod raw;
 use super::{Scenario, ScenarioError};
 use crate::text::is_hidden;
 use check::{Checker, DAY_US, MS, range_text};
+pub(super) use dualpi2::{ROUND_ROBIN, SHIFTED_FIFO};
 use raw::RawScenario;
 use std::ops::RangeInclusive;
 
@@ -184,6 +202,7 @@ impl Checker<'_> {
         Ok(Scenario {
             link: self.timeline(&raw.link, raw.link_repeats, &endpoint)?,
             queue_for: self.queues_for(&raw.queue_for, &endpoint)?,
+            dualpi2: raw.dualpi2.as_ref().map(|raw| self.dualpi2(raw)).transpose()?,
             transfer: self.transfer("transfer", transfer, time_limit_us)?,
             flows: self.flows(&raw.flow, time_limit_us)?,
             cross: self.cross(&raw.cross)?,

@@ -1,8 +1,10 @@
 //! The scenario file of a scenario: what a fuzz target has found becomes a file that can be kept.
 
+use super::parse::{ROUND_ROBIN, SHIFTED_FIFO};
 use super::{
-    CrossTraffic, Direction, Endpoint, Flow, FlowAlgorithm, Jitter, LinkState, LinkTimeline, Pattern,
-    QueueFor, QueueLimit, ReceiveTimestamps, ReceiverClock, Resume, RunEnd, Scenario, Transfer,
+    CrossTraffic, Direction, DualPi2, Endpoint, Flow, FlowAlgorithm, Jitter, LinkState, LinkTimeline,
+    Pattern, QueueFor, QueueLimit, ReceiveTimestamps, ReceiverClock, Resume, RunEnd, Scenario, Scheduler,
+    Transfer,
 };
 use crate::text::decimal;
 use std::fmt::{Display, Write as _};
@@ -23,6 +25,7 @@ impl Scenario {
             summary,
             link,
             queue_for,
+            dualpi2,
             transfer,
             resume,
             flows,
@@ -50,6 +53,10 @@ impl Scenario {
             file.table("[[queue_for]]");
             file.line("algorithm", quoted(algorithm.name()));
             file.queue("queue", *queue);
+        }
+        if let Some(dualpi2) = dualpi2 {
+            file.table("[dualpi2]");
+            file.dualpi2(dualpi2);
         }
         file.table("[transfer]");
         file.transfer(transfer);
@@ -180,6 +187,37 @@ impl File {
         }
     }
 
+    fn dualpi2(&mut self, dualpi2: &DualPi2) {
+        let DualPi2 {
+            target_us,
+            rtt_max_us,
+            update_us,
+            coupling,
+            l4s_min_us,
+            l4s_range_us,
+            l4s_min_packets,
+            scheduler,
+        } = *dualpi2;
+        let default = DualPi2::default();
+        self.scaled_unless("target_ms", target_us, MS, default.target_us);
+        self.scaled_unless("rtt_max_ms", rtt_max_us, MS, default.rtt_max_us);
+        self.scaled_unless("update_ms", update_us, MS, DualPi2::update_us(target_us, rtt_max_us));
+        self.unless("coupling", coupling, default.coupling);
+        self.scaled_unless("l4s_min_ms", l4s_min_us, MS, default.l4s_min_us);
+        self.scaled_unless("l4s_range_ms", l4s_range_us, MS, default.l4s_range_us);
+        self.unless("l4s_min_packets", l4s_min_packets, default.l4s_min_packets);
+        match scheduler {
+            Scheduler::RoundRobin { l4s_weight } => {
+                self.line("scheduler", quoted(ROUND_ROBIN));
+                self.line("l4s_weight", l4s_weight);
+            }
+            Scheduler::ShiftedFifo { shift_us } => {
+                self.line("scheduler", quoted(SHIFTED_FIFO));
+                self.line("shift_ms", decimal(shift_us, MS));
+            }
+        }
+    }
+
     fn endpoint(&mut self, endpoint: &Endpoint) {
         let Endpoint {
             initial_mtu,
@@ -202,6 +240,8 @@ impl File {
             skip_packet_numbers,
             pacing,
             fast_convergence,
+            ecn,
+            report_ecn,
             receive_timestamps,
             receiver_clock: ReceiverClock { offset_us, drift_ppm },
             receive_times_from_rtt,
@@ -232,6 +272,10 @@ impl File {
         self.unless("skip_packet_numbers", skip_packet_numbers, default.skip_packet_numbers);
         self.unless("pacing", pacing, default.pacing);
         self.unless("fast_convergence", fast_convergence, default.fast_convergence);
+        if ecn != default.ecn {
+            self.line("ecn", quoted(ecn.name()));
+        }
+        self.unless("report_ecn", report_ecn, default.report_ecn);
         if let Some(ReceiveTimestamps { exponent, max_per_ack, missing_ppm }) = receive_timestamps {
             let default = ReceiveTimestamps::default();
             self.line("receive_timestamps", true);
@@ -317,6 +361,16 @@ queue_bytes = 90_000
 [[queue_for]]
 algorithm = "bbr"
 queue_unlimited = true
+[dualpi2]
+target_ms = 10
+rtt_max_ms = 50.5
+update_ms = 4
+coupling = 3
+l4s_min_ms = 1
+l4s_range_ms = 0
+l4s_min_packets = 2
+scheduler = "wrr"
+l4s_weight = 9
 [transfer]
 size_bytes = 7
 start_ms = 0.5
@@ -364,6 +418,8 @@ max_growth_rtt_ms = 101
 skip_packet_numbers = false
 pacing = false
 fast_convergence = true
+ecn = "l4s"
+report_ecn = false
 receive_timestamps = true
 receive_timestamps_exponent = 3
 max_receive_timestamps_per_ack = 8

@@ -1,4 +1,5 @@
 use super::Client;
+use crate::engine::ecn::{Counts, Ecn};
 use crate::engine::link::{Fate, Link, Port};
 use crate::engine::packet::{AckFrequency, AckStore, Content, Data, Packet, size};
 use crate::scenario::{Direction, Endpoint, LinkState, QueueLimit, Transfer};
@@ -38,7 +39,7 @@ impl Bench {
 
     fn arrive(&mut self, now: u64, content: Content) {
         // The client looks at the content only.
-        self.client.on_arrival(now, &Packet { bytes: 0, flow: 0, content });
+        self.client.on_arrival(now, &Packet { bytes: 0, flow: 0, ecn: Ecn::NotEct, content });
     }
 
     fn data(&mut self, now: u64, number: u64, offset: u64, length: u64) {
@@ -181,4 +182,49 @@ fn the_close_is_sent_after_the_last_byte_and_given_up_after_three_probe_timeouts
     assert!(!bench.client.is_closed());
     bench.wake(430_000);
     assert!(bench.client.is_closed());
+}
+
+/// ECN counts of the only ACK sent since the last call.
+fn counts(bench: &mut Bench) -> Option<Counts> {
+    let sent = bench.sent();
+    let [Packet { content: Content::Ack { slot, .. }, .. }] = sent[..] else { panic!("{sent:?}") };
+    bench.acks.get(slot).ecn
+}
+
+fn marked_data(bench: &mut Bench, now: u64, number: u64, ecn: Ecn) {
+    let data = Data { number, offset: number * 100, length: 100, ack_frequency: None, echo: None };
+    bench.client.on_arrival(now, &Packet { bytes: 134, flow: 0, ecn, content: Content::Data(data) });
+}
+
+#[test]
+fn ecn_counts_are_those_of_the_packets_each_counted_once() {
+    let mut bench = Bench::after_handshake(&Endpoint::default(), 20_000);
+    marked_data(&mut bench, 30_000, 1, Ecn::Ect1);
+    marked_data(&mut bench, 30_000, 2, Ecn::Ect1);
+    marked_data(&mut bench, 30_000, 2, Ecn::Ect1);
+    bench.wake(30_000);
+    assert_eq!(counts(&mut bench), Some(Counts { ect0: 0, ect1: 2, ce: 0 }));
+    // A mark is acknowledged at once, and the next one in a row is not by itself.
+    marked_data(&mut bench, 31_000, 3, Ecn::Ce);
+    assert_eq!(bench.client.next_wake(), Some(0));
+    bench.wake(31_000);
+    assert_eq!(counts(&mut bench), Some(Counts { ect0: 0, ect1: 2, ce: 1 }));
+    marked_data(&mut bench, 32_000, 4, Ecn::Ce);
+    assert_eq!(bench.client.next_wake(), Some(33_000), "a millisecond after it, as without a mark");
+    marked_data(&mut bench, 32_000, 5, Ecn::NotEct);
+    bench.wake(32_000);
+    assert_eq!(counts(&mut bench), Some(Counts { ect0: 0, ect1: 2, ce: 2 }));
+}
+
+#[test]
+fn nothing_is_reported_of_packets_without_ecn_or_if_it_is_not_wanted() {
+    let mut bench = Bench::after_handshake(&Endpoint::default(), 20_000);
+    (1..3).for_each(|number| marked_data(&mut bench, 30_000, number, Ecn::NotEct));
+    bench.wake(30_000);
+    assert_eq!(counts(&mut bench), None);
+    let silent = Endpoint { report_ecn: false, ..Endpoint::default() };
+    let mut bench = Bench::after_handshake(&silent, 20_000);
+    (1..3).for_each(|number| marked_data(&mut bench, 30_000, number, Ecn::Ect0));
+    bench.wake(30_000);
+    assert_eq!(counts(&mut bench), None);
 }

@@ -3,6 +3,7 @@
 //! 8 Mbit/s, a microsecond a byte, packets of 1000 bytes and 10 ms one way unless a test says otherwise.
 
 use super::Link;
+use crate::engine::ecn::Ecn;
 use crate::engine::jitter::law::wifi_law;
 use crate::engine::packet::{Content, Packet};
 use crate::scenario::{Direction, Jitter, LinkState, QueueLimit, WifiModel};
@@ -49,7 +50,7 @@ fn drive(
             released.push((clock, packet.flow));
         } else {
             let (_, place) = sent.next().unwrap();
-            let packet = Packet { bytes, flow: place, content: Content::Cross };
+            let packet = Packet { bytes, flow: place, ecn: Ecn::NotEct, content: Content::Cross };
             dropped += usize::from(!link.submit(clock, packet));
         }
     }

@@ -1,9 +1,12 @@
 //! ACK frames, loss detection, timers, path MTU and the ACK frequency asked for.
 
 use super::{SentPacket, Server, State, instant};
+use crate::engine::ecn::{Counts, Verdict};
 use crate::engine::packet::AckFrame;
 use crate::engine::{FlowCounters, PacketEvent, SampleKind, ack_policy};
-use cc_core::{CongestionController, DiscardReason, Duration, LossCause, MtuChange, PeerInstant};
+use cc_core::{
+    CongestionController, DiscardReason, Duration, EcnCodepoint, LossCause, MtuChange, PeerInstant,
+};
 
 impl Server {
     pub(super) fn on_ack(&mut self, now: u64, frame: &AckFrame, counters: &mut FlowCounters) {
@@ -30,6 +33,7 @@ impl Server {
             return;
         }
         self.probes = 0;
+        self.note_ecn(now, largest, frame.ecn, counters);
         self.network_rtt_us =
             newest.map(|packet| now.saturating_sub(packet.sent_at).saturating_sub(frame.delay_us));
         self.detect_losses(now, counters);
@@ -38,6 +42,24 @@ impl Server {
         self.forget_resolved();
         self.changed = Some(SampleKind::Ack);
         self.update_ack_frequency();
+    }
+
+    /// Validates the ECN counts of a frame and hands their increases to the path.
+    fn note_ecn(&mut self, now: u64, largest: u64, counts: Option<Counts>, counters: &mut FlowCounters) {
+        match self.ecn.on_frame(largest, counts) {
+            Verdict::None => {}
+            Verdict::Valid(increases) => {
+                counters.ce_reported += increases.ce;
+                self.path.ecn(increases);
+            }
+            Verdict::Failed => self.give_up_ecn(now, counters),
+        }
+    }
+
+    /// RFC 9000 section 13.4.2.2: packets are sent without ECT from now on.
+    fn give_up_ecn(&mut self, now: u64, counters: &mut FlowCounters) {
+        counters.ecn_failed = true;
+        self.path.set_ecn_state(instant(now), EcnCodepoint::NotEct);
     }
 
     /// Marks a packet acknowledged; whether it was outstanding or declared lost.
@@ -52,6 +74,9 @@ impl Server {
         }
         packet.state = State::Acked;
         let packet = *packet;
+        if packet.ect {
+            self.ecn.on_acked();
+        }
         let received_at = self.received_at(number, packet.sent_at);
         self.path.acked(packet.path_number, received_at);
         if packet.length > 0 {
@@ -117,6 +142,9 @@ impl Server {
             number,
             is_mtu_probe: server.mtu.probe == Some(number),
         });
+        if packet.ect && self.ecn.on_lost() {
+            self.give_up_ecn(now, counters);
+        }
         counters.packets_lost += 1;
         counters.bytes_lost += packet.bytes;
         if self.mtu.probe == Some(number) {

@@ -7,6 +7,7 @@ mod ack;
 mod send;
 
 use super::ack_policy::Requested;
+use super::ecn::Validation;
 use super::link::Port;
 use super::loss::LossTimer;
 use super::packet::{AckFrame, AckFrequency, Content, Limits, Packet, size};
@@ -14,8 +15,10 @@ use super::ranges::Ranges;
 use super::rng::SplitMix64;
 use super::{FlowCounters, PacketEvent, SampleKind};
 use crate::AnyController;
-use crate::scenario::{Endpoint, Resume, Transfer};
-use cc_core::{Duration, FrameEnd, Instant, LossCause, PacketSpace, Path, PathConfig, ResumeHint};
+use crate::scenario::{EcnUse, Endpoint, Resume, Transfer};
+use cc_core::{
+    CongestionController, Duration, FrameEnd, Instant, LossCause, PacketSpace, Path, PathConfig, ResumeHint,
+};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::ops::{Deref, DerefMut};
@@ -65,6 +68,7 @@ pub(super) struct Server {
     return_rate: ReturnRate,
     /// For an observer who wants to know of packets.
     packet_events: Option<Vec<PacketEvent>>,
+    ecn: Validation,
 }
 
 #[derive(Debug)]
@@ -89,6 +93,8 @@ struct SentPacket {
     bytes: u64,
     offset: u64,
     length: u64,
+    /// Whether it was sent with an ECN codepoint.
+    ect: bool,
     state: State,
 }
 
@@ -166,9 +172,14 @@ impl Server {
         };
         let mut rng = SplitMix64::new(seed);
         let next_hole = 3 + rng.below(256);
+        let mut path = PooledPath::new(make, path_config);
+        let codepoint = config.ecn.codepoint(path.controller().wanted_ecn());
+        if config.ecn != EcnUse::Off {
+            path.set_ecn_state(instant(0), codepoint);
+        }
         Self {
             config: *config,
-            path: PooledPath::new(make, path_config),
+            path,
             resume,
             handshake: Handshake {
                 started: false,
@@ -212,11 +223,18 @@ impl Server {
             network_rtt_us: None,
             return_rate: ReturnRate::default(),
             packet_events: None,
+            ecn: Validation::new(codepoint),
         }
     }
 
     pub(super) fn path(&self) -> &SimPath {
         &self.path
+    }
+
+    /// Whether it sends with an ECN codepoint.
+    #[cfg(test)]
+    pub(super) fn uses_ecn(&self) -> bool {
+        self.ecn.codepoint() != cc_core::EcnCodepoint::NotEct
     }
 
     /// When the request arrived, if it has.
@@ -350,6 +368,7 @@ impl Server {
 
     /// Runs timers and sends what may be sent at `now`.
     pub(super) fn wake(&mut self, now: u64, downlink: &mut Port<'_>, counters: &mut FlowCounters) {
+        downlink.set_ecn(self.ecn.codepoint().into());
         if std::mem::take(&mut self.close_reply) {
             counters.on_sent(size::CLOSE_REPLY);
             downlink.submit(now, size::CLOSE_REPLY, Content::CloseReply);

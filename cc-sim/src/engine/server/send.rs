@@ -81,7 +81,8 @@ impl Server {
         let number = self.next_number;
         self.next_number += 1;
         let state = State::Outstanding;
-        self.sent.push_back(SentPacket { path_number, sent_at: now, bytes, offset, length, state });
+        let ect = self.ecn.on_sent();
+        self.sent.push_back(SentPacket { path_number, sent_at: now, bytes, offset, length, ect, state });
         number
     }
 
@@ -96,6 +97,7 @@ impl Server {
             bytes: 0,
             offset: 0,
             length: 0,
+            ect: false,
             state: State::Hole,
         });
     }

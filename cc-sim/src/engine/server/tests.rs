@@ -1,9 +1,10 @@
 use super::{ReturnRate, Server, State};
 use crate::Algorithm;
-use crate::engine::link::{Link, Port};
+use crate::engine::ecn::{Counts, Ecn};
+use crate::engine::link::{Fate, Link, Port};
 use crate::engine::packet::{AckFrame, Content, Limits, Packet, size};
 use crate::engine::{FlowCounters, SampleKind};
-use crate::scenario::{Direction, Endpoint, LinkState, QueueLimit, Transfer};
+use crate::scenario::{Direction, EcnUse, Endpoint, LinkState, QueueLimit, Transfer};
 use cc_core::CongestionController;
 
 /// A server with CUBIC and what it needs to run.
@@ -42,14 +43,23 @@ impl Bench {
     }
 
     fn arrive(&mut self, now: u64, bytes: u64, content: Content) {
-        self.server.on_arrival(now, &Packet { bytes, flow: 0, content }, None, &mut self.counters);
+        self.server.on_arrival(
+            now,
+            &Packet { bytes, flow: 0, ecn: Ecn::NotEct, content },
+            None,
+            &mut self.counters,
+        );
     }
 
     fn ack(&mut self, now: u64, ranges: &[(u64, u64)]) {
-        let frame = AckFrame { ranges: ranges.to_vec(), ..AckFrame::default() };
+        self.ack_frame(now, &AckFrame { ranges: ranges.to_vec(), ..AckFrame::default() });
+    }
+
+    fn ack_frame(&mut self, now: u64, frame: &AckFrame) {
         let limits = Limits { max_data: 10_000_000, max_stream_data: 10_000_000 };
-        let packet = Packet { bytes: 55, flow: 0, content: Content::Ack { slot: 0, limits, sent_at: None } };
-        self.server.on_arrival(now, &packet, Some(&frame), &mut self.counters);
+        let content = Content::Ack { slot: 0, limits, sent_at: None };
+        let packet = Packet { bytes: 55, flow: 0, ecn: Ecn::NotEct, content };
+        self.server.on_arrival(now, &packet, Some(frame), &mut self.counters);
     }
 
     fn wake(&mut self, now: u64) {
@@ -276,4 +286,58 @@ fn what_is_known_of_acknowledged_packets_is_forgotten_with_them() {
     let delivered = bench.server.path().delivered();
     bench.ack(40_100, &[(0, 8)]);
     assert_eq!(bench.server.path().delivered(), delivered + 1_252);
+}
+
+/// A server that sends ECT(0) and whose client has answered.
+fn with_ecn() -> Bench {
+    let mut bench = Bench::ready(&Endpoint { ecn: EcnUse::Ect0, ..plain() });
+    bench.wake(20_000);
+    assert!(bench.server.uses_ecn());
+    bench
+}
+
+fn ack_ecn(bench: &mut Bench, now: u64, ranges: &[(u64, u64)], ecn: Option<Counts>) {
+    let frame = AckFrame { ranges: ranges.to_vec(), ecn, ..AckFrame::default() };
+    bench.ack_frame(now, &frame);
+}
+
+#[test]
+fn datagrams_carry_the_codepoint_and_marks_are_a_congestion_event() {
+    let mut bench = with_ecn();
+    let first = bench.down.pop();
+    assert!(matches!(first, Some(Fate::Arrived(Packet { ecn: Ecn::Ect0, .. }))), "{first:?}");
+    ack_ecn(&mut bench, 40_000, &[(0, 3)], Some(Counts { ect0: 4, ect1: 0, ce: 0 }));
+    assert_eq!((bench.congestion_events(), bench.counters.ce_reported), (0, 0));
+    ack_ecn(&mut bench, 41_000, &[(0, 5)], Some(Counts { ect0: 5, ect1: 0, ce: 1 }));
+    assert_eq!((bench.congestion_events(), bench.counters.ce_reported), (1, 1));
+    assert!(!bench.counters.ecn_failed);
+}
+
+#[test]
+fn after_failed_validation_there_is_no_ecn_and_no_congestion_event() {
+    for counts in [None, Some(Counts { ect0: 2, ect1: 0, ce: 1 }), Some(Counts { ect0: 3, ect1: 1, ce: 1 })] {
+        let mut bench = with_ecn();
+        ack_ecn(&mut bench, 40_000, &[(0, 3)], counts);
+        assert!(bench.counters.ecn_failed && !bench.server.uses_ecn(), "{counts:?}");
+        while bench.down.pop().is_some() {}
+        bench.wake(40_000);
+        let next = bench.down.pop();
+        assert!(matches!(next, Some(Fate::Arrived(Packet { ecn: Ecn::NotEct, .. }))), "{next:?}");
+        // Marks of packets that were sent before are not believed any more.
+        ack_ecn(&mut bench, 41_000, &[(0, 9)], Some(Counts { ect0: 4, ect1: 0, ce: 6 }));
+        assert_eq!((bench.congestion_events(), bench.counters.ce_reported), (0, 0));
+    }
+}
+
+#[test]
+fn a_path_that_loses_whatever_is_ect_gets_not_ect() {
+    let mut bench = with_ecn();
+    assert_eq!(bench.server.next_number, 13, "the flight, its probe, eleven of data");
+    // A later packet is acknowledged as if it had been sent without ECN: the first ten are lost.
+    if let Some(packet) = bench.server.sent.back_mut() {
+        packet.ect = false;
+    }
+    bench.ack(40_000, &[(12, 12)]);
+    assert_eq!(bench.counters.packets_lost, 10);
+    assert!(bench.counters.ecn_failed && !bench.server.uses_ecn());
 }

@@ -2,7 +2,7 @@
 
 use super::check::{BYTES, COUNT, Checker, DAY_US, MINUTE_US, MS, PERCENT, scaled};
 use super::raw::{Number, RawEndpoint};
-use crate::scenario::{Endpoint, ReceiveTimestamps, ReceiverClock, ScenarioError};
+use crate::scenario::{EcnUse, Endpoint, ReceiveTimestamps, ReceiverClock, ScenarioError};
 use std::ops::RangeInclusive;
 
 /// Largest UDP payload (RFC 9000 section 18.2, max_udp_payload_size).
@@ -105,6 +105,8 @@ impl Checker<'_> {
             skip_packet_numbers: raw.skip_packet_numbers.unwrap_or(default.skip_packet_numbers),
             pacing: raw.pacing.unwrap_or(default.pacing),
             fast_convergence: raw.fast_convergence.unwrap_or(default.fast_convergence),
+            ecn: self.ecn(raw.ecn.as_deref())?,
+            report_ecn: raw.report_ecn.unwrap_or(default.report_ecn),
             receive_timestamps: self.receive_timestamps(raw)?,
             receiver_clock: ReceiverClock {
                 offset_us: or(
@@ -117,6 +119,14 @@ impl Checker<'_> {
                 drift_ppm: self.drift(raw.receiver_clock_drift_ppm)?,
             },
             receive_times_from_rtt: raw.receive_times_from_rtt.unwrap_or(default.receive_times_from_rtt),
+        })
+    }
+
+    fn ecn(&self, name: Option<&str>) -> Result<EcnUse, ScenarioError> {
+        let Some(name) = name else { return Ok(EcnUse::default()) };
+        EcnUse::ALL.iter().copied().find(|ecn| ecn.name() == name).ok_or_else(|| {
+            let names: Vec<&str> = EcnUse::ALL.iter().map(|ecn| ecn.name()).collect();
+            self.error("endpoint.ecn", &format!("`{name}` (allowed: {})", names.join(", ")))
         })
     }
 

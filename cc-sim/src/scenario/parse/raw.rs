@@ -15,6 +15,7 @@ pub(super) struct RawScenario {
     pub(super) link: Vec<RawState>,
     #[serde(default)]
     pub(super) queue_for: Vec<RawQueueFor>,
+    pub(super) dualpi2: Option<RawDualPi2>,
     pub(super) transfer: RawTransfer,
     pub(super) resume: Option<RawResume>,
     #[serde(default)]
@@ -56,6 +57,21 @@ pub(super) struct RawQueueFor {
     pub(super) queue_bytes: Option<Number>,
     #[serde(default)]
     pub(super) queue_unlimited: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawDualPi2 {
+    pub(super) target_ms: Option<Number>,
+    pub(super) rtt_max_ms: Option<Number>,
+    pub(super) update_ms: Option<Number>,
+    pub(super) coupling: Option<Number>,
+    pub(super) l4s_min_ms: Option<Number>,
+    pub(super) l4s_range_ms: Option<Number>,
+    pub(super) l4s_min_packets: Option<Number>,
+    pub(super) scheduler: Option<String>,
+    pub(super) l4s_weight: Option<Number>,
+    pub(super) shift_ms: Option<Number>,
 }
 
 #[derive(Deserialize)]
@@ -119,6 +135,8 @@ pub(super) struct RawEndpoint {
     pub(super) skip_packet_numbers: Option<bool>,
     pub(super) pacing: Option<bool>,
     pub(super) fast_convergence: Option<bool>,
+    pub(super) ecn: Option<String>,
+    pub(super) report_ecn: Option<bool>,
     pub(super) receive_timestamps: Option<bool>,
     pub(super) receive_timestamps_exponent: Option<Number>,
     pub(super) max_receive_timestamps_per_ack: Option<Number>,

@@ -1,0 +1,270 @@
+//! DualPI2, the coupled dual-queue AQM of RFC 9332 appendix A, in integers.
+//!
+//! What the RFC leaves open: the room is tested with the size of the arriving packet; times in a queue are sojourn times; the
+//! counters of [`Queue::recurs`] start at random values of the run's seed; an update that is due between two events takes
+//! place at its own time, with the queues as they are then.
+
+use super::ecn::Ecn;
+use super::packet::Packet;
+use super::rng::SplitMix64;
+use crate::scenario;
+use crate::scenario::Scheduler;
+use std::collections::VecDeque;
+
+/// A probability in units of 2^-32.
+type Probability = u64;
+
+/// Certainty: the largest base probability, and `p_Lmax`.
+const ONE: Probability = 1 << 32;
+
+/// Which of the two queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum QueueKind {
+    /// ECT(1) and CE.
+    L4s,
+    /// Not-ECT and ECT(0).
+    Classic,
+}
+
+#[derive(Debug)]
+pub(super) struct DualPi2 {
+    config: scenario::DualPi2,
+    l4s: Queue,
+    classic: Queue,
+    /// `p'`, the base probability, from 0 to 1.
+    base: Probability,
+    /// Queue delay at the last update.
+    previous_us: u64,
+    next_update: u64,
+    /// What round robin owes the classic queue, in bytes times weights.
+    credit: i128,
+}
+
+#[derive(Debug)]
+struct Queue {
+    /// Packets and when they came, in order.
+    packets: VecDeque<(u64, Packet)>,
+    bytes: u64,
+    /// Sum of the likelihoods since the last hit, less one for each hit.
+    count: Probability,
+}
+
+/// A packet that goes on to the link.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Dequeued {
+    pub(super) packet: Packet,
+    pub(super) queue: QueueKind,
+    pub(super) sojourn_us: u64,
+    /// Whether it was marked here.
+    pub(super) marked: bool,
+}
+
+impl DualPi2 {
+    pub(super) fn new(config: &scenario::DualPi2, seed: u64) -> Self {
+        let mut rng = SplitMix64::new(seed);
+        Self {
+            config: *config,
+            l4s: Queue::new(rng.below(ONE)),
+            classic: Queue::new(rng.below(ONE)),
+            base: 0,
+            previous_us: 0,
+            next_update: config.update_us,
+            credit: 0,
+        }
+    }
+
+    /// Bytes in both queues.
+    pub(super) fn bytes(&self) -> u64 {
+        self.l4s.bytes + self.classic.bytes
+    }
+
+    /// Whether there is nothing to dequeue.
+    pub(super) fn is_empty(&self) -> bool {
+        self.l4s.packets.is_empty() && self.classic.packets.is_empty()
+    }
+
+    /// Takes a packet if both queues together then hold at most `limit` bytes (`dualpi2_enqueue`).
+    pub(super) fn enqueue(&mut self, now: u64, packet: Packet, limit: Option<u64>) -> bool {
+        self.update_until(now);
+        if limit.is_some_and(|limit| self.bytes().saturating_add(packet.bytes) > limit) {
+            return false;
+        }
+        match packet.ecn {
+            Ecn::Ect1 | Ecn::Ce => self.l4s.push(now, packet),
+            Ecn::NotEct | Ecn::Ect0 => self.classic.push(now, packet),
+        }
+        true
+    }
+
+    /// The next packet for the link, marked or not; `on_drop` gets those that are dropped before it (`dualpi2_dequeue` of
+    /// appendix A.2, which includes overload).
+    pub(super) fn dequeue(&mut self, now: u64, mut on_drop: impl FnMut(Packet)) -> Option<Dequeued> {
+        self.update_until(now);
+        loop {
+            let queue = self.schedule(now)?;
+            let dequeued = match queue {
+                QueueKind::L4s => self.dequeue_l4s(now, &mut on_drop),
+                QueueKind::Classic => self.dequeue_classic(now, &mut on_drop),
+            };
+            if dequeued.is_some() {
+                return dequeued;
+            }
+        }
+    }
+
+    /// A packet of the L queue; `None` if it is dropped.
+    fn dequeue_l4s(&mut self, now: u64, on_drop: &mut impl FnMut(Packet)) -> Option<Dequeued> {
+        let (came_at, mut packet) = self.l4s.pop()?;
+        let sojourn_us = now.saturating_sub(came_at);
+        let coupled = self.coupled();
+        let marked = if coupled < ONE {
+            let likelihood = self.native(sojourn_us).max(coupled);
+            self.l4s.recurs(likelihood)
+        } else {
+            // Overload: as the classic queue would drop, and marks for the rest.
+            if self.l4s.recurs(self.classic_likelihood()) {
+                on_drop(packet);
+                return None;
+            }
+            self.l4s.recurs(coupled)
+        };
+        let marked = marked && packet.mark();
+        Some(Dequeued { packet, queue: QueueKind::L4s, sojourn_us, marked })
+    }
+
+    /// A packet of the classic queue; `None` if it is dropped.
+    fn dequeue_classic(&mut self, now: u64, on_drop: &mut impl FnMut(Packet)) -> Option<Dequeued> {
+        let (came_at, mut packet) = self.classic.pop()?;
+        let likelihood = self.classic_likelihood();
+        let mut marked = false;
+        if self.classic.recurs(likelihood) {
+            // Overload disables ECN.
+            if packet.ecn == Ecn::NotEct || likelihood >= self.classic_max() {
+                on_drop(packet);
+                return None;
+            }
+            marked = packet.mark();
+        }
+        Some(Dequeued { packet, queue: QueueKind::Classic, sojourn_us: now.saturating_sub(came_at), marked })
+    }
+
+    /// `p_CL`: the base probability times the coupling factor, at most 1.
+    fn coupled(&self) -> Probability {
+        self.base.saturating_mul(self.config.coupling).min(ONE)
+    }
+
+    /// `p_C`: the base probability squared. Not above 1, so the product has 64 bits and one that only 1 times 1 sets.
+    fn classic_likelihood(&self) -> Probability {
+        ((u128::from(self.base) * u128::from(self.base)) >> 32) as Probability
+    }
+
+    /// `p_Cmax`: the classic probability at which the coupled one is 1.
+    fn classic_max(&self) -> Probability {
+        ONE / self.config.coupling.max(1).pow(2)
+    }
+
+    /// `p'_L`: the ramp of the L queue's own AQM over the packet's time in it. The packet has left the queue.
+    fn native(&self, sojourn_us: u64) -> Probability {
+        let scenario::DualPi2 { l4s_min_us, l4s_range_us, l4s_min_packets, .. } = self.config;
+        if (self.l4s.packets.len() as u64) < l4s_min_packets || sojourn_us <= l4s_min_us {
+            return 0;
+        }
+        let above_us = sojourn_us - l4s_min_us;
+        if above_us >= l4s_range_us {
+            return ONE;
+        }
+        // Below 2^32 times a range of at most 2^26.
+        above_us * ONE / l4s_range_us
+    }
+
+    /// Whose turn it is; `None` if both queues are empty.
+    fn schedule(&mut self, now: u64) -> Option<QueueKind> {
+        let (l4s, classic) = match (self.l4s.packets.front(), self.classic.packets.front()) {
+            (Some(l4s), Some(classic)) => (l4s, classic),
+            (l4s, classic) => {
+                self.credit = 0;
+                return l4s.map(|_| QueueKind::L4s).or(classic.map(|_| QueueKind::Classic));
+            }
+        };
+        match self.config.scheduler {
+            Scheduler::ShiftedFifo { shift_us } => {
+                let (l4s_us, classic_us) = (now.saturating_sub(l4s.0), now.saturating_sub(classic.0));
+                let l4s_first = l4s_us.saturating_add(shift_us) >= classic_us;
+                Some(if l4s_first { QueueKind::L4s } else { QueueKind::Classic })
+            }
+            Scheduler::RoundRobin { l4s_weight } => {
+                if self.credit > 0 {
+                    self.credit -= i128::from(classic.1.bytes) * i128::from(l4s_weight);
+                    Some(QueueKind::Classic)
+                } else {
+                    self.credit += i128::from(l4s.1.bytes);
+                    Some(QueueKind::L4s)
+                }
+            }
+        }
+    }
+
+    /// The updates that are due up to `now` (`dualpi2_update`).
+    fn update_until(&mut self, now: u64) {
+        while self.next_update <= now {
+            let at = self.next_update;
+            let queue_us = self.l4s.delay_us(at).max(self.classic.delay_us(at));
+            self.update(queue_us);
+            self.next_update = at.saturating_add(self.config.update_us);
+            if self.base == 0 && self.previous_us == 0 && self.is_empty() {
+                // Nothing changes any more.
+                let missed = now.saturating_sub(at) / self.config.update_us;
+                self.next_update = at.saturating_add((missed + 1).saturating_mul(self.config.update_us));
+            }
+        }
+    }
+
+    /// One update: `p' += alpha * (queue - target) + beta * (queue - previous)`, between 0 and 1, with alpha = 0.1 * Tupdate /
+    /// RTT_max^2 and beta = 0.3 / RTT_max, over the common denominator 10 * RTT_max^2.
+    fn update(&mut self, queue_us: u64) {
+        let scenario::DualPi2 { target_us, rtt_max_us, update_us, .. } = self.config;
+        let queue = i128::from(queue_us);
+        let rtt_max = i128::from(rtt_max_us.max(1));
+        let integral = i128::from(update_us) * (queue - i128::from(target_us));
+        let proportional = 3 * rtt_max * (queue - i128::from(self.previous_us));
+        let change = i128::from(ONE) * (integral + proportional) / (10 * rtt_max * rtt_max);
+        let base = (i128::from(self.base) + change).clamp(0, i128::from(ONE));
+        self.base = u64::try_from(base).unwrap_or(ONE);
+        self.previous_us = queue_us;
+    }
+}
+
+impl Queue {
+    fn new(count: Probability) -> Self {
+        Self { packets: VecDeque::new(), bytes: 0, count }
+    }
+
+    fn push(&mut self, now: u64, packet: Packet) {
+        self.bytes += packet.bytes;
+        self.packets.push_back((now, packet));
+    }
+
+    fn pop(&mut self) -> Option<(u64, Packet)> {
+        let head = self.packets.pop_front()?;
+        self.bytes -= head.1.bytes;
+        Some(head)
+    }
+
+    /// How long the packet at the head has been waiting; 0 if there is none.
+    fn delay_us(&self, now: u64) -> u64 {
+        self.packets.front().map_or(0, |&(came_at, _)| now.saturating_sub(came_at))
+    }
+
+    /// True with this likelihood, evenly spaced (`recur`).
+    fn recurs(&mut self, likelihood: Probability) -> bool {
+        self.count += likelihood;
+        let hit = self.count > ONE;
+        if hit {
+            self.count -= ONE;
+        }
+        hit
+    }
+}
+
+#[cfg(test)]
+mod tests;
