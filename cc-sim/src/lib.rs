@@ -8,6 +8,7 @@
 mod algorithm;
 pub mod checkpoint;
 pub mod delay;
+pub mod ecn;
 mod engine;
 pub mod event_log;
 pub mod experiment;

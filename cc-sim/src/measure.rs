@@ -1,7 +1,9 @@
 //! What a run with several flows or a queue of interest is judged by: goodput, shares, Jain's index, utilisation, RTT and
 //! queue over time, loss.
 
-use crate::engine::{FlowOutcome, Observer, Progress, RunOutcome, Sample, SimulationError};
+use crate::engine::{
+    Departure, FlowOutcome, Observer, Progress, QueueKind, RunOutcome, Sample, SimulationError,
+};
 use crate::scenario::{Direction, LinkTimeline, Scenario};
 use crate::stats::{Weighted, jain_index};
 use crate::{Algorithm, simulate_flows};
@@ -27,10 +29,32 @@ pub struct RunFigures {
     pub queue: Distribution,
     /// The same for the reverse link.
     pub reverse_queue: Distribution,
+    /// What the datagrams on the forward link met in the queues of its AQM; `None` without one.
+    pub aqm: Option<AqmFigures>,
     /// What the forward flows have in common; `None` if there is no tenth of a second in which all of them transfer.
     pub common: Option<CommonPeriod>,
     /// Bytes that the clients of all flows had got after each tenth of a second.
     pub received: Vec<Vec<u64>>,
+}
+
+/// Figures of the two queues of an AQM.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AqmFigures {
+    /// The L queue: ECT(1) and CE.
+    pub l4s: QueueFigures,
+    /// The classic queue.
+    pub classic: QueueFigures,
+}
+
+/// What the datagrams that left a queue met in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct QueueFigures {
+    /// How many they were.
+    pub packets: u64,
+    /// How many of them were marked CE there.
+    pub marked: u64,
+    /// Time that they spent there, in microseconds; each counts once.
+    pub sojourn: Distribution,
 }
 
 /// Figures of a flow in a run.
@@ -52,13 +76,20 @@ pub struct Distribution {
     pub mean: Option<f64>,
     /// Value that is not exceeded 95 % of the time, to a thousandth of itself.
     pub p95: Option<f64>,
+    /// The same for 99 %.
+    pub p99: Option<f64>,
     /// Largest value.
     pub max: Option<u64>,
 }
 
 impl From<&Weighted> for Distribution {
     fn from(weighted: &Weighted) -> Self {
-        Self { mean: weighted.mean(), p95: weighted.quantile(0.95), max: weighted.max() }
+        Self {
+            mean: weighted.mean(),
+            p95: weighted.quantile(0.95),
+            p99: weighted.quantile(0.99),
+            max: weighted.max(),
+        }
     }
 }
 
@@ -108,7 +139,23 @@ struct Meter {
     rtt: Vec<RttMeter>,
     /// Waiting times of both links and when they were seen.
     queues: Vec<(u64, [u64; 2])>,
+    /// L queue and classic queue of the forward link.
+    sojourns: [QueueMeter; 2],
     received: Vec<Vec<u64>>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct QueueMeter {
+    packets: u64,
+    marked: u64,
+    sojourn: Weighted,
+}
+
+impl QueueMeter {
+    fn figures(&self) -> QueueFigures {
+        let Self { packets, marked, sojourn } = self;
+        QueueFigures { packets: *packets, marked: *marked, sojourn: Distribution::from(sojourn) }
+    }
 }
 
 #[derive(Clone, Debug, Default)]
@@ -148,11 +195,31 @@ impl Observer for Meter {
             self.received.push(progress.received.to_vec());
         }
     }
+
+    fn on_dequeue(&mut self, departure: &Departure) {
+        if departure.at_us < self.from_us || departure.direction != Direction::Forward {
+            return;
+        }
+        let [l4s, classic] = &mut self.sojourns;
+        let queue = match departure.queue {
+            QueueKind::L4s => l4s,
+            QueueKind::Classic => classic,
+        };
+        queue.packets += 1;
+        queue.marked += u64::from(departure.marked);
+        queue.sojourn.add(departure.sojourn_us, 1);
+    }
 }
 
 impl Meter {
     fn new(flows: usize, from_us: u64) -> Self {
-        Self { from_us, rtt: vec![RttMeter::default(); flows], queues: Vec::new(), received: Vec::new() }
+        Self {
+            from_us,
+            rtt: vec![RttMeter::default(); flows],
+            queues: Vec::new(),
+            sojourns: Default::default(),
+            received: Vec::new(),
+        }
     }
 
     fn figures(self, scenario: &Scenario, outcome: RunOutcome) -> RunFigures {
@@ -177,6 +244,10 @@ impl Meter {
             utilisation: if capacity > 0.0 { outcome.forward.bytes as f64 / capacity } else { 0.0 },
             queue: Distribution::from(&queues[0]),
             reverse_queue: Distribution::from(&queues[1]),
+            aqm: scenario.dualpi2.map(|_| {
+                let [l4s, classic] = self.sojourns.each_ref().map(QueueMeter::figures);
+                AqmFigures { l4s, classic }
+            }),
             common: common_period(&outcome, &self.received),
             received: self.received,
             outcome,

@@ -263,6 +263,36 @@ const TWO_FLOWS: &str = "name = \"two\"\nsummary = \"\"\nends = \"all\"\n[[link]
                          queue_ms = 50\n[transfer]\nsize_bytes = 4_000_000\n[[flow]]\nsize_bytes = 4_000_000\n";
 
 #[test]
+fn the_ecn_table_has_marks_shares_and_both_queues() {
+    let text = TWO_FLOWS.replace("[transfer]", "[dualpi2]\n[transfer]") + "algorithm = \"cubic\"\n";
+    let path = scenario_file("two_dualpi2.toml", &(text + "[endpoint]\necn = \"wanted\"\n"));
+    let args = ["ecn", &path, "--cc", "c4", "--runs", "2", "--format"];
+    let rows = csv_rows(&stdout_of(&[&args[..], &["csv"]].concat()));
+    let column = |name: &str| rows[0].iter().position(|column| column == name).unwrap();
+    let figure = |row: usize, name: &str| rows[row][column(name)].parse::<f64>().unwrap();
+    assert_eq!(rows.len(), 1 + 2);
+    for (row, algorithm) in [(1, "c4"), (2, "cubic")] {
+        assert_eq!(rows[row][column("algorithm")], algorithm);
+        assert!(figure(row, "marked") > 0.0 && figure(row, "completion_us") > 4e6, "{:?}", rows[row]);
+        assert!(figure(row, "marked") >= figure(row, "ce_reported"));
+        for queue in ["l4s", "classic"] {
+            let (mean, p99) =
+                (figure(row, &format!("{queue}_mean_ms")), figure(row, &format!("{queue}_p99_ms")));
+            assert!(0.0 < mean && mean < p99 && p99 <= 52.0, "{queue}: {mean} {p99}");
+        }
+    }
+    assert!((figure(1, "share") + figure(2, "share") - 1.0).abs() < 1e-3);
+    let list = json(&stdout_of(&[&args[..], &["json"]].concat()));
+    assert_eq!(list["rows"][1]["algorithm"], "cubic");
+    let table = stdout_of(&[&args[..], &["table"]].concat());
+    assert!(table.contains("| two ") && table.contains("| cubic "), "{table}");
+    // What comes later is not what the start was.
+    let later = json(&stdout_of(&[&args[..], &["json", "--after-ms", "4000"]].concat()));
+    assert_ne!(later["rows"][0]["l4s_mean_ms"], list["rows"][0]["l4s_mean_ms"]);
+    assert_eq!(later["rows"][0]["completion_us"], list["rows"][0]["completion_us"]);
+}
+
+#[test]
 fn shares_have_a_row_for_each_flow_of_each_pair() {
     let path = scenario_file("two.toml", TWO_FLOWS);
     let args = ["share", &path, "--cc", "c4,cubic", "--runs", "2", "--format"];
@@ -410,6 +440,9 @@ fn arguments_out_of_range_name_the_option_and_the_range() {
         (&["share", "--cc", "c4,c4"], "--cc", "each name once"),
         (&["share", "--against", "c4,c4"], "--against", "each name once"),
         (&["share", "--against", "main"], "--against", &names),
+        (&["ecn", "--runs", "0"], "--runs", "1..=100000"),
+        (&["ecn", "--after-ms", "3600001"], "--after-ms", "0..=3600000"),
+        (&["ecn", "--cc", "c4,c4"], "--cc", "each name once"),
         (&["share", "--every-ms", "99"], "--every-ms", "100..=3600000"),
         (&["trace", "alone", "--cc", "tahoe"], "--cc", &names),
         (&["trace", "alone", "--cc", "c4", "--interval-ms", "0"], "--interval-ms", "1..=60000"),
@@ -572,7 +605,7 @@ fn help_and_version_are_results() {
     assert!(
         [
             "--runs", "--seed", "--jobs", "--format", "--cc", "list", "run", "compare", "share", "delay",
-            "trace"
+            "ecn", "trace"
         ]
         .iter()
         .all(|name| help.contains(name))

@@ -67,6 +67,24 @@ fn reno_goes_the_same_way_through_two_of_them() {
     check_on(Algorithm::Reno, &CHANGES);
 }
 
+/// One flow before a queue of tail drop that sends ECT(0), and before DualPI2.
+const ECN: [(&str, u64); 2] = [("ecn", 500_000), ("l4s", 250_000)];
+
+#[test]
+fn c4_goes_the_same_way_past_both_queues_of_the_ecn_tests() {
+    check_on(Algorithm::C4, &ECN);
+}
+
+#[test]
+fn bbr_goes_the_same_way_past_both_queues_of_the_ecn_tests() {
+    check_on(Algorithm::Bbr, &ECN);
+}
+
+#[test]
+fn cubic_goes_the_same_way_past_both_queues_of_the_ecn_tests() {
+    check_on(Algorithm::Cubic, &ECN);
+}
+
 #[test]
 fn the_snapshots_cover_every_network_event() {
     let covered: Vec<&str> = SCENARIOS.iter().map(|&(name, _)| name).collect();

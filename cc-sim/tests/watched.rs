@@ -34,6 +34,20 @@ fn every_call_of_every_network_event_holds_the_invariants() {
     }
 }
 
+#[test]
+fn every_call_of_the_ecn_tests_holds_the_invariants() {
+    for name in scenario::Group::EcnWritten.scenarios() {
+        // Each algorithm with the codepoint that it wants.
+        let mut scenario = scenario::builtin(name).unwrap();
+        scenario.endpoint.ecn = scenario::EcnUse::Wanted;
+        for &algorithm in Algorithm::ALL {
+            let record = run(&scenario, algorithm, 1).unwrap();
+            let at = format!("{name} with {}", algorithm.name());
+            assert!(record.violation().is_none(), "{at}: {}", record.violation().unwrap());
+        }
+    }
+}
+
 /// CUBIC whose pacing rate rises with every loss.
 #[derive(Clone, Debug)]
 struct Greedy {

@@ -60,6 +60,8 @@ pub(super) enum Command {
     Share(ShareOptions),
     /// Judge algorithms by the queues that they make: the experiments of the authors of QUIC-DC, and a queue on the way back
     Delay(DelayOptions),
+    /// Print marks, shares and the delay of each queue beside completion times: the ECN tests of the draft
+    Ecn(EcnOptions),
     /// Print one run line by line: changes of phase, and the last state of each interval
     Trace(TraceOptions),
 }
@@ -135,6 +137,25 @@ pub(super) struct CommonOptions {
 }
 
 #[derive(Debug, Args)]
+pub(super) struct EcnOptions {
+    /// Names of scenarios or groups (see `list`) or paths of .toml files; none for the groups `ecn_simulated` and
+    /// `ecn_written`
+    #[arg(value_name = "SCENARIO")]
+    pub(super) scenarios: Vec<String>,
+    /// Algorithms of the main flow (see `list`), separated by commas; c4, bbr and cubic if not given
+    #[arg(long, value_delimiter = ',', value_name = "ALGORITHM", value_parser = algorithm)]
+    pub(super) cc: Vec<Algorithm>,
+    /// Runs of each cell, 1..=100000
+    #[arg(long, default_value_t = 3, allow_negative_numbers = true, value_parser = runs)]
+    pub(super) runs: u32,
+    /// Leave out so many milliseconds of each run after the start of its main flow where queues are measured, 0..=3600000
+    #[arg(long, default_value_t = 0, allow_negative_numbers = true, value_name = "MILLISECONDS", value_parser = after)]
+    pub(super) after_ms: u64,
+    #[command(flatten)]
+    pub(super) common: CommonOptions,
+}
+
+#[derive(Debug, Args)]
 pub(super) struct TraceOptions {
     /// Name (see `list`) or path of a .toml file
     #[arg(value_name = "SCENARIO")]
@@ -180,6 +201,10 @@ fn jobs(text: &str) -> Result<usize, String> {
 
 fn interval(text: &str) -> Result<u64, String> {
     in_range(text, 1..=60_000)
+}
+
+fn after(text: &str) -> Result<u64, String> {
+    in_range(text, 0..=3_600_000)
 }
 
 fn share_interval(text: &str) -> Result<u64, String> {

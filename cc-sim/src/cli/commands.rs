@@ -1,9 +1,12 @@
 //! What each command does with its arguments.
 
-use super::args::{Cli, Command, CommonOptions, DelayOptions, RunOptions, ShareOptions, TraceOptions};
+use super::args::{
+    Cli, Command, CommonOptions, DelayOptions, EcnOptions, RunOptions, ShareOptions, TraceOptions,
+};
 use super::{Failure, output};
 use cc_sim::checkpoint::{self, Checkpoint, Job, JobCommand, Shard};
 use cc_sim::delay::DelayExperiment;
+use cc_sim::ecn::EcnExperiment;
 use cc_sim::event_log::{EventLog, EventLogError};
 use cc_sim::experiment::{self, Cell, Experiment, Pair};
 use cc_sim::report::{self, Format, PublishedFigures, Settings};
@@ -29,6 +32,7 @@ pub(super) fn execute(cli: Cli) -> Result<(), Failure> {
         Some(Command::Merge { files, format }) => merge(&files, format),
         Some(Command::Share(options)) => share(&options),
         Some(Command::Delay(options)) => delay(&options),
+        Some(Command::Ecn(options)) => ecn(&options),
         Some(Command::Trace(options)) => trace(&options),
     }
 }
@@ -122,6 +126,26 @@ fn delay(options: &DelayOptions) -> Result<(), Failure> {
     let cells = with_progress(plan.total_runs(), jobs, |on_run| plan.run(on_run))?;
     let settings = Settings { runs: options.runs, seed };
     let text = report::render_delays(&report::delay_rows(&cells, seed), settings, format);
+    output::print(&text.map_err(Failure::failed)?)
+}
+
+fn ecn(options: &EcnOptions) -> Result<(), Failure> {
+    let CommonOptions { seed, jobs, format } = options.common;
+    let scenarios = if options.scenarios.is_empty() {
+        [load_group(Group::EcnSimulated)?, load_group(Group::EcnWritten)?].concat()
+    } else {
+        load(&options.scenarios, Group::EcnWritten)?
+    };
+    let plan = EcnExperiment {
+        scenarios: &scenarios,
+        algorithms: each_once("--cc", &options.cc)?.unwrap_or(Algorithm::MAIN_JOB),
+        runs: options.runs,
+        seed,
+        after_us: options.after_ms * 1_000,
+    };
+    let cells = with_progress(plan.total_runs(), jobs, |on_run| plan.run(on_run))?;
+    let settings = Settings { runs: options.runs, seed };
+    let text = report::render_ecn(&report::ecn_rows(&cells, seed), settings, format);
     output::print(&text.map_err(Failure::failed)?)
 }
 

@@ -2,6 +2,7 @@
 
 mod compare;
 mod delay;
+mod ecn;
 mod list;
 mod published;
 mod share;
@@ -9,6 +10,7 @@ mod table;
 
 pub use compare::render_comparison;
 pub use delay::{DelayRow, Expectation, delay_rows, expectations, render_delays};
+pub use ecn::{EcnRow, ecn_rows, render_ecn};
 pub use list::render_list;
 pub use published::{Published, PublishedFigures};
 pub use share::{ShareLine, ShareRow, render_share_lines, render_shares, share_lines, share_rows};

@@ -21,7 +21,7 @@ pub struct Published {
     pub reference_p90_us: f64,
 }
 
-/// The figures of the files `data/network_events.csv`, `compete.csv` and `wifi.csv`, which say where they are from.
+/// The figures of the files `data/network_events.csv`, `compete.csv`, `wifi.csv` and `ecn.csv`, which say where they are from.
 #[derive(Clone, Debug)]
 pub struct PublishedFigures(Vec<Published>);
 
@@ -35,6 +35,7 @@ impl PublishedFigures {
         let mut figures = read(include_str!("../../data/network_events.csv"))?;
         figures.extend(read(include_str!("../../data/compete.csv"))?);
         figures.extend(read(include_str!("../../data/wifi.csv"))?);
+        figures.extend(read(include_str!("../../data/ecn.csv"))?);
         Ok(Self(figures))
     }
 
@@ -67,10 +68,14 @@ mod tests {
     #[test]
     fn there_are_figures_for_every_scenario_of_the_draft_and_three_algorithms() {
         let figures = PublishedFigures::load().unwrap();
-        assert_eq!(figures.all().len(), (7 + 11 + 6) * 3);
+        assert_eq!(figures.all().len(), (7 + 11 + 6 + 4) * 3);
         // The reference reproduces the network events to 3 %; its C4 has changed since, which shows where flows compete.
-        let bounds =
-            [(Group::NetworkEvents, 0.97, 1.03), (Group::Compete, 0.80, 1.25), (Group::Wifi, 0.9, 1.05)];
+        let bounds = [
+            (Group::NetworkEvents, 0.97, 1.03),
+            (Group::Compete, 0.80, 1.25),
+            (Group::Wifi, 0.9, 1.05),
+            (Group::EcnSimulated, 0.98, 1.07),
+        ];
         for (group, least, most) in bounds {
             for name in group.scenarios() {
                 let scenario = builtin(name).unwrap();
@@ -121,8 +126,8 @@ mod tests {
             })
             .collect();
         assert_eq!(all, expected);
-        // The same of the competitions and of Wi-Fi, in whole microseconds.
-        let expected: [(&str, &str, u64, u64, u64, u64); 51] = [
+        // The same of the competitions, of Wi-Fi and of ECN, in whole microseconds.
+        let expected: [(&str, &str, u64, u64, u64, u64); 63] = [
             ("vs_bbr", "c4", 2_964_582, 2_983_881, 2_818_312, 2_822_489),
             ("vs_bbr", "cubic", 2_849_612, 2_872_270, 2_851_910, 2_872_252),
             ("vs_bbr", "bbr", 4_507_849, 4_592_446, 4_510_231, 4_594_910),
@@ -174,6 +179,18 @@ mod tests {
             ("wifi_bad_cubic", "c4", 8_407_363, 11_723_366, 8_549_160, 11_950_455),
             ("wifi_bad_cubic", "cubic", 9_928_339, 13_952_338, 10_182_694, 13_900_711),
             ("wifi_bad_cubic", "bbr", 8_851_061, 12_141_374, 8_768_793, 12_062_026),
+            ("ecn", "c4", 4_494_003, 4_494_072, 4_465_937, 4_466_991),
+            ("ecn", "cubic", 4_460_200, 4_457_944, 4_458_142, 4_457_939),
+            ("ecn", "bbr", 4_669_871, 4_670_724, 4_670_007, 4_670_734),
+            ("ecn_c4", "c4", 11_422_019, 12_383_356, 12_203_039, 13_036_369),
+            ("ecn_c4", "cubic", 14_190_287, 14_527_298, 14_038_295, 14_561_793),
+            ("ecn_c4", "bbr", 17_079_150, 17_435_154, 17_326_018, 17_711_866),
+            ("ecn_cubic", "c4", 8_235_549, 8_720_974, 8_423_582, 9_109_941),
+            ("ecn_cubic", "cubic", 13_300_675, 13_952_925, 13_378_288, 13_961_141),
+            ("ecn_cubic", "bbr", 9_963_937, 10_881_018, 9_876_486, 10_463_224),
+            ("ecn_bbr", "c4", 13_083_701, 13_345_131, 13_104_449, 13_338_237),
+            ("ecn_bbr", "cubic", 16_852_679, 17_523_171, 16_919_336, 17_546_082),
+            ("ecn_bbr", "bbr", 13_239_913, 13_370_326, 13_230_574, 13_352_389),
         ];
         for (row, expected) in figures.all()[21..].iter().zip(expected) {
             let (scenario, algorithm, figures) =

@@ -15,6 +15,10 @@ pub enum Group {
     Wifi,
     /// The same as the draft's text has them, but for `wifi_suspension`, which is simulated as written.
     WifiWritten,
+    /// "Handling of ECN" of the same draft as its runs had it: tail drop, ECT(0), not one mark.
+    EcnSimulated,
+    /// The same as its text has it: DualPI2 (RFC 9332) and ECT(1) for C4.
+    EcnWritten,
     /// Two flows on one path.
     Share,
     /// The experiments of the authors of QUIC-DC, and what they leave out: a queue on the way back, CUBIC beside.
@@ -23,8 +27,16 @@ pub enum Group {
 
 impl Group {
     /// All of them.
-    pub const ALL: &'static [Self] =
-        &[Self::NetworkEvents, Self::Compete, Self::Wifi, Self::WifiWritten, Self::Share, Self::Delay];
+    pub const ALL: &'static [Self] = &[
+        Self::NetworkEvents,
+        Self::Compete,
+        Self::Wifi,
+        Self::WifiWritten,
+        Self::EcnSimulated,
+        Self::EcnWritten,
+        Self::Share,
+        Self::Delay,
+    ];
 
     /// The name used on the command line.
     #[must_use]
@@ -34,6 +46,8 @@ impl Group {
             Self::Compete => "compete",
             Self::Wifi => "wifi",
             Self::WifiWritten => "wifi_written",
+            Self::EcnSimulated => "ecn_simulated",
+            Self::EcnWritten => "ecn_written",
             Self::Share => "share",
             Self::Delay => "delay",
         }
@@ -63,6 +77,8 @@ impl Group {
             Self::Compete => COMPETE,
             Self::Wifi => WIFI,
             Self::WifiWritten => WIFI_WRITTEN,
+            Self::EcnSimulated => ECN_SIMULATED,
+            Self::EcnWritten => ECN_WRITTEN,
             Self::Share => SHARE,
             Self::Delay => DELAY,
         }
@@ -127,6 +143,9 @@ const WIFI_WRITTEN: &[(&str, &str)] = files![
     "wifi_bad_c4_written",
     "wifi_bad_cubic_written",
 ];
+const ECN_SIMULATED: &[(&str, &str)] = files!["ecn", "ecn_c4", "ecn_cubic", "ecn_bbr"];
+
+const ECN_WRITTEN: &[(&str, &str)] = files!["l4s", "l4s_c4", "l4s_cubic", "l4s_bbr", "l4s_cubic_ect0"];
 
 const SHARE: &[(&str, &str)] = files!["share_1bdp", "share_4bdp"];
 
