@@ -8,7 +8,7 @@
 mod file;
 mod merge;
 
-pub use file::Checkpoint;
+pub use file::{Cells, Checkpoint};
 pub use merge::{Merged, merge};
 
 use crate::experiment::{Experiment, Pair};

@@ -11,7 +11,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 const MAX_LINE: u64 = 512 * MAX_RUNS as u64;
 
 /// The outcomes of each cell of a job, in the order of the result; `None` for those that are not there.
-pub(super) type Cells = Vec<Option<Vec<Outcome>>>;
+pub type Cells = Vec<Option<Vec<Outcome>>>;
 
 /// A file that finished cells are added to.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ impl Checkpoint {
     /// # Errors
     ///
     /// The file cannot be read and written, is no such file, or was made for another job. It has not been changed.
-    pub fn open(path: &str, job: &Job) -> Result<(Self, Vec<Option<Vec<Outcome>>>), Refused> {
+    pub fn open(path: &str, job: &Job) -> Result<(Self, Cells), Refused> {
         let refused = |e: io::Error| Refused::new(path, "--resume", format!("cannot open the file: {e}"));
         let mut file = OpenOptions::new()
             .read(true)
