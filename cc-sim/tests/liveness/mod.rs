@@ -12,7 +12,8 @@
 //!   While other flows have not ended, all flows together must do so. Where that fails, the run is made again, and so much
 //!   more time given as the flows' algorithms may go on with what they measured before (`memory`).
 //! - **No stall**: at the end of the run the last progress is not longer ago than the eight round trips and a timeout.
-//! - **Bounds**: the wait in the queue is never above its limit by more than a datagram's time. Once back to work, in flight
+//! - **Bounds**: the wait in the queue is never above its limit by more than a datagram's time. Once back to work, and eight
+//!   round trips after the disturbance, which may have left more of a larger path in flight than this one holds, in flight
 //!   is no more than six times what path and queue hold, and the initial window. A loss-based sender has twice of that in
 //!   slow start, until the first loss is noticed; C4 paces in Initial at the mean of twice its rate and of the fastest burst
 //!   of ACKs that it ever saw, which on paths near 1 Mbit/s was seen to be three and a half times the path's rate.
@@ -225,7 +226,8 @@ impl Meter {
             return Err(format!("no progress in the last {since} us, at most {longest_us}"));
         }
         let most = 6 * calm.holds + calm.initial_window;
-        let settled = self.flight.iter().filter(|(at, _)| *at > back_us);
+        let settled_us = back_us.max(calm.from + MEASURED * calm.round_us);
+        let settled = self.flight.iter().filter(|(at, _)| *at > settled_us);
         if let Some((at, bytes)) = settled.copied().find(|(_, bytes)| *bytes > most) {
             return Err(format!("{bytes} bytes in flight at {at} us, at most {most}"));
         }
