@@ -639,9 +639,11 @@ fn what_was_saved_belongs_to_the_first_path() {
         let mut rig = Rig::cruising(1_000_000, 40_000);
         rig.c4 = C4::new(&Config { resume: Some(resume), ..Config::default() });
         if new_path {
-            rig.c4.on_path_change(&rig.path, PathChange::New);
+            rig.c4.on_path_change(&rig.path, PathChange::New); // at 1 s
         }
+        rig.path.now = Instant::from_micros(1_040_000);
         rig.rtt(40_000);
+        assert_eq!(rig.c4.nominal_max_rtt(), Duration::from_millis(40), "a sample of this path");
         assert_eq!((rig.c4.cwnd(), rig.c4.snapshot().phase), (cwnd, phase));
     }
 }
