@@ -254,3 +254,24 @@ impl Delay {
 fn retry_after(tries: u8) -> u16 {
     RETRY_AFTER_MS.saturating_mul(1_u16.checked_shl(u32::from(tries.min(MAX_DOUBLINGS))).unwrap_or(1))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Delay, DelayMode};
+    use cc_core::Instant;
+
+    #[test]
+    fn a_new_path_keeps_the_mode_and_takes_no_packet_of_the_old_one_for_news() {
+        for mode in [
+            DelayMode::default(),
+            DelayMode::PaperFraction { percent: 80 },
+            DelayMode::PaperProbe { percent: 80 },
+        ] {
+            let mut delay = Delay::new(mode);
+            assert!(delay.is_news(Instant::ZERO));
+            delay.on_new_path(Instant::from_millis(700));
+            assert_eq!(delay.mode(), Delay::new(mode).mode());
+            assert!(!delay.is_news(Instant::from_millis(700)) && delay.is_news(Instant::from_millis(701)));
+        }
+    }
+}

@@ -493,3 +493,35 @@ fn the_papers_probe_and_cruise_takes_turns() {
     }
     assert_eq!(began.len(), 5, "{began:?}");
 }
+
+#[test]
+fn the_window_in_force_counts_as_full_with_one_datagram_missing_or_three_where_nothing_is_said() {
+    for (limited_by, missing, grows) in [
+        (SendLimit::NoData, 0, true),
+        (SendLimit::NoData, 1, false),
+        (SendLimit::Unknown, 2, true),
+        (SendLimit::Unknown, 3, false),
+    ] {
+        let mut stack = measured();
+        flight(&mut stack, 300, 110, 60);
+        let window = stack.cc.cwnd();
+        stack.limited_by = limited_by;
+        for round in 5..7 {
+            flight(&mut stack, RTT_MS * round, window / MSS - missing, 0);
+        }
+        assert_eq!(stack.cc.cwnd() > window, grows, "{limited_by:?}, {missing} missing");
+    }
+}
+
+#[test]
+fn a_mark_and_a_queue_of_the_same_round_are_one_signal() {
+    for (marked, reactions) in [(false, 1), (true, 0)] {
+        let mut stack = measured();
+        let sent = stack.send(300, 110);
+        if marked {
+            stack.mark(430, sent.start);
+        }
+        stack.ack(460, sent, |_| 60);
+        assert_eq!(stack.cc.delay_reactions(), reactions);
+    }
+}
