@@ -54,9 +54,13 @@ struct Outputs {
 }
 
 impl Outputs {
-    /// After a loss or a mark: the rate is not above that before it, until the next event computes it anew. A collapse opens
-    /// a slow start, which may be configured to pace faster.
+    /// After a loss or ECN counts: the rate is not above that before them, until the next other event computes it anew. A collapse
+    /// opens a slow start, which may be configured to pace faster. A window that rose has a rate of its own: the floor of larger
+    /// datagrams came with the event.
     fn keep_rate_below(&mut self, before: &Self) {
+        if self.cwnd > before.cwnd {
+            return;
+        }
         self.pacing_rate = match (self.pacing_rate, before.pacing_rate) {
             (Some(rate), Some(before)) => Some(rate.min(before)),
             (rate, _) => rate,
@@ -459,8 +463,10 @@ impl<S: SlowStart> CongestionController for Cubic<S> {
     }
 
     fn on_ecn(&mut self, path: &PathState, ecn: &EcnEvent) {
+        let outputs = self.outputs;
         self.follow_mtu(path);
         if ecn.marks() == 0 {
+            self.outputs.keep_rate_below(&outputs);
             return;
         }
         // RFC 9002 section 7.1 and appendix B.7: the largest acked packet stands for the mark.
@@ -478,6 +484,7 @@ impl<S: SlowStart> CongestionController for Cubic<S> {
             Membership::Old | Membership::Elsewhere => {}
         }
         self.update_outputs();
+        self.outputs.keep_rate_below(&outputs);
     }
 
     fn pacing_rate(&self) -> Option<Rate> {

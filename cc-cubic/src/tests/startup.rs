@@ -3,8 +3,9 @@
 use super::stack::{CANONICAL, Frame, MSS, Part, Stack, ms};
 use crate::{Config, Cubic, ResumeJump};
 use cc_core::{
-    AckEvent, AckedPacket, CongestionController, Duration, Instant, MAX_DATAGRAM_SIZE, MtuChange, PathChange,
-    PathState, Rate, ResumeHint, SendLimit, SlowStart, SpuriousLoss, StandardSlowStart,
+    AckEvent, AckedPacket, CongestionController, Duration, EcnEvent, Instant, LossEvent, MAX_DATAGRAM_SIZE,
+    MtuChange, PathChange, PathState, Rate, ResumeHint, SendLimit, SlowStart, SpuriousLoss,
+    StandardSlowStart,
 };
 use std::collections::VecDeque;
 use std::vec;
@@ -72,6 +73,44 @@ fn a_collapse_raises_no_pacing_rate_although_slow_start_is_paced_faster() {
     assert_eq!((stack.cc.cwnd(), stack.cc.pacing_rate()), (3_360, Some(Rate::from_bytes_per_sec(42_000))));
     stack.frame(160, Frame { losses: vec![3], persistent: true, ..Frame::default() });
     assert_eq!((stack.cc.cwnd(), stack.cc.pacing_rate()), (2_400, Some(Rate::from_bytes_per_sec(42_000))));
+}
+
+#[test]
+fn counts_that_bring_a_datagram_size_along_raise_no_pacing_rate() {
+    // After a collapse as above: 42000 B/s are kept with smaller datagrams too, without a mark and with one of an old packet.
+    let config = Config { slow_start_pacing_percent: 200, initial_window: Some(3_600), ..Config::default() };
+    let mut stack = Stack::with(&config);
+    stack.fill(0);
+    stack.ack(100, 1..=1);
+    stack.frame(150, Frame { losses: vec![2], ..Frame::default() });
+    stack.frame(160, Frame { losses: vec![3], persistent: true, ..Frame::default() });
+    for (ce, max_datagram_size) in [(0, 1_100), (1, 1_100), (0, 1_000)] {
+        let path = PathState { max_datagram_size, next_number: 4, ..PathState::default() };
+        let ecn = EcnEvent { ce: Some(ce), largest_acked: Some(1), ..EcnEvent::default() };
+        stack.cc.on_ecn(&path, &ecn);
+        let outputs = (stack.cc.cwnd(), stack.cc.pacing_rate());
+        assert_eq!(outputs, (2_400, Some(Rate::from_bytes_per_sec(42_000))), "{ce} {max_datagram_size}");
+    }
+}
+
+#[test]
+fn a_window_that_larger_datagrams_raise_beside_a_loss_has_the_rate_of_its_own() {
+    // The floor of two datagrams of 9000 bytes, 1.25 * 18000 / 0.1 s, and no more with the next event.
+    let mut stack = Stack::new();
+    stack.fill(0);
+    stack.ack(100, 1..=1);
+    let path = PathState { max_datagram_size: 9_000, next_number: 11, ..PathState::default() };
+    stack
+        .cc
+        .on_loss(&path, &LossEvent { packets: &[], last: true, persistent_congestion: false, cause: None });
+    for max_datagram_size in [9_000, 1_200] {
+        stack.cc.on_ecn(
+            &PathState { max_datagram_size, ..path },
+            &EcnEvent { ce: Some(0), ..EcnEvent::default() },
+        );
+        let outputs = (stack.cc.cwnd(), stack.cc.pacing_rate());
+        assert_eq!(outputs, (18_000, Some(Rate::from_bytes_per_sec(225_000))), "{max_datagram_size}");
+    }
 }
 
 #[test]
