@@ -2,7 +2,7 @@
 
 use crate::engine::rng::SplitMix64;
 use crate::stats::Summary;
-use crate::{Algorithm, Outcome, Scenario, SimulationError, simulate};
+use crate::{Algorithm, MediaOutcome, Outcome, Scenario, SimulationError, simulate};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -44,8 +44,19 @@ pub struct Cell<'a> {
     pub algorithm: Algorithm,
     /// Statistics of [`Outcome::completion_us`].
     pub completion: Summary,
+    /// Statistics of delays, if the scenario has audio and video.
+    pub media: Option<MediaSummary>,
     /// The runs, in order of their number.
     pub outcomes: Vec<Outcome>,
+}
+
+/// Statistics over the runs of a cell with audio and video, in microseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MediaSummary {
+    /// Of [`MediaOutcome::average_us`](crate::MediaOutcome::average_us).
+    pub average: Summary,
+    /// Of [`MediaOutcome::max_us`](crate::MediaOutcome::max_us).
+    pub max: Summary,
 }
 
 impl Experiment<'_> {
@@ -103,7 +114,13 @@ impl<'a> Cell<'a> {
     #[must_use]
     pub fn new((scenario, algorithm): Pair<'a>, outcomes: Vec<Outcome>) -> Option<Self> {
         let times: Vec<u64> = outcomes.iter().map(|outcome| outcome.completion_us).collect();
-        Some(Self { scenario, algorithm, completion: Summary::of(&times)?, outcomes })
+        let delays = |figure: fn(&MediaOutcome) -> u64| {
+            let delays: Vec<u64> = outcomes.iter().filter_map(|o| o.media.as_ref()).map(figure).collect();
+            Summary::of(&delays)
+        };
+        let media = delays(|media| media.average_us).zip(delays(|media| media.max_us));
+        let media = media.map(|(average, max)| MediaSummary { average, max });
+        Some(Self { scenario, algorithm, completion: Summary::of(&times)?, media, outcomes })
     }
 }
 

@@ -35,9 +35,12 @@ const FLIGHT: [(u64, u64); 2] =
     [(size::SERVER_HELLO, size::HANDSHAKE_ACK), (size::SERVER_FINISHED, size::CLIENT_FINISHED)];
 
 /// The limit of `scenario`'s main flow, which has the links for itself; `None` if even the ideal sender would not be done at
-/// the end of the run.
+/// the end of the run, or if it carries audio and video.
 #[must_use]
 pub fn physical_limit(scenario: &Scenario) -> Option<Limit> {
+    if scenario.media.is_some() {
+        return None; // what is produced in time can not be sent before
+    }
     let endpoint = &scenario.endpoint;
     let end_us = match scenario.end {
         RunEnd::At(us) => us.min(scenario.time_limit_us),

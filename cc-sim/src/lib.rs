@@ -23,9 +23,9 @@ pub mod trace;
 
 pub use algorithm::{Algorithm, AnyController, MakeController};
 pub use engine::{
-    CrossOutcome, Departure, FlowCounters, FlowOutcome, LinkOutcome, Observer, Outcome, PacketEvent,
-    Progress, QueueKind, RunOutcome, Sample, SampleKind, SimulationError, simulate, simulate_flows,
-    simulate_with,
+    CrossOutcome, Departure, FlowCounters, FlowOutcome, LinkOutcome, MediaOutcome, MediaStreamOutcome,
+    Observer, Outcome, PacketEvent, Progress, QueueKind, RunOutcome, Sample, SampleKind, SimulationError,
+    simulate, simulate_flows, simulate_with,
 };
 pub use scenario::Scenario;
 

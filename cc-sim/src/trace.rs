@@ -257,7 +257,14 @@ fn summary(scenario: &Scenario, outcome: &Outcome) -> String {
         outcome.spurious_losses,
         outcome.dropped,
         outcome.acks_received,
-    )
+    ) + &outcome.media.map_or_else(String::new, |media| {
+        format!(
+            "# delay of audio and video: {} ms on average, {} ms at most, groups given up {}\n",
+            Millis(media.average_us),
+            Millis(media.max_us),
+            media.stopped
+        )
+    })
 }
 
 #[cfg(test)]

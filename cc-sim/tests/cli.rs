@@ -225,6 +225,24 @@ fn wifi_runs_in_two_versions_of_which_one_has_figures() {
 }
 
 #[test]
+fn media_tests_are_compared_by_their_delays() {
+    let args = ["compare", "media", "--cc", "c4,cubic", "--runs", "1", "--format", "json"];
+    let json = json(&stdout_of(&args));
+    assert_eq!(json["counts"]["cells"].as_u64(), Some(16));
+    for line in json["scenarios"].as_array().unwrap() {
+        assert!(line["limit_us"].is_null(), "{line}");
+        // Delays of frames, not the seconds that a run takes.
+        assert!(line["algorithms"][0]["mean_us"].as_f64() < Some(150_000.0), "{line}");
+        assert!(
+            line["algorithms"][0]["p90_us"].as_f64() > line["algorithms"][0]["mean_us"].as_f64(),
+            "{line}"
+        );
+    }
+    let table = stdout_of(&["run", "media100", "--cc", "c4", "--runs", "1"]);
+    assert!(table.contains("| 0.03") && table.contains("average frame delay"), "{table}");
+}
+
+#[test]
 fn a_scenario_file_runs_without_the_draft_s_figures() {
     let path = scenario_file("small.toml", SMALL);
     let rows = json(&stdout_of(&["run", &path, "--runs", "2", "--format", "json"]));

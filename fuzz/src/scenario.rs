@@ -1,7 +1,8 @@
 //! The `scenario` target: text for the simulator's parser.
 
 use cc_sim::scenario::{
-    CrossTraffic, DualPi2, Jitter, LinkState, Pattern, QueueLimit, RunEnd, Scheduler, Transfer, parse,
+    CrossTraffic, DualPi2, Jitter, LinkState, Media, MediaKind, MediaStream, Pattern, QueueLimit, RunEnd,
+    Scheduler, Transfer, parse,
 };
 use cc_sim::{Algorithm, Scenario};
 use std::ops::RangeInclusive;
@@ -39,6 +40,7 @@ fn ranges(scenario: &Scenario) {
         queue_for,
         dualpi2,
         transfer,
+        media,
         resume,
         flows,
         cross,
@@ -60,6 +62,7 @@ fn ranges(scenario: &Scenario) {
         within("size", *bytes, 1..=100_000_000_000);
         within("start", *start_us, 0..=3_600_000_000.min(time_limit_us - 1));
     }
+    media.iter().for_each(|media| media_ranges(media, endpoint.initial_max_stream_data));
     within("queues", queue_for.len() as u64, 0..=Algorithm::ALL.len() as u64);
     queue_for.iter().for_each(|own| queue_range(own.queue, endpoint.initial_mtu));
     within("sources", cross.len() as u64, 0..=64);
@@ -128,6 +131,29 @@ fn dualpi2_ranges(dualpi2: &DualPi2) {
     match scheduler {
         Scheduler::RoundRobin { l4s_weight } => within("l4s_weight", l4s_weight, 1..=1_000),
         Scheduler::ShiftedFifo { shift_us } => within("shift", shift_us, 0..=MINUTE),
+    }
+}
+
+fn media_ranges(media: &Media, stream_window: u64) {
+    let Media { stats_from_us, all_datagrams_count: _, one_timer: _, streams } = media;
+    within("stats_from", *stats_from_us, 0..=DAY);
+    within("streams", streams.len() as u64, 1..=16);
+    assert!(streams.iter().any(|stream| stream.counts));
+    for stream in streams {
+        let MediaStream { name, kind, priority: _, per_second, units, unit_bytes, counts: _ } = stream;
+        assert!((1..=32).contains(&name.len()) && name.is_ascii());
+        within("per_second", *per_second, 1..=1_000);
+        within("units", *units, 1..=1_000_000);
+        match *kind {
+            MediaKind::Datagrams => within("datagram", *unit_bytes, 8..=1_000),
+            MediaKind::Frames { group, first_bytes, stop_after_us } => {
+                within("frame", *unit_bytes, 8..=10_000_000);
+                within("first", first_bytes, 8..=10_000_000);
+                within("group", group, 1..=1_000_000);
+                within("group bytes", stream.bytes_until(stream.units_of(0)), 8..=stream_window);
+                within("stop_after", stop_after_us.unwrap_or(0), 0..=MINUTE);
+            }
+        }
     }
 }
 

@@ -6,9 +6,9 @@ use crate::{Algorithm, Outcome};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 
-/// Longest line that is read, in bytes: an outcome has eleven numbers of up to 20 digits and their names, 400 bytes or so, and a
+/// Longest line that is read, in bytes: an outcome has 14 numbers of up to 20 digits and their names, 500 bytes or so, and a
 /// cell up to [`MAX_RUNS`] of them.
-const MAX_LINE: u64 = 512 * MAX_RUNS as u64;
+const MAX_LINE: u64 = 640 * MAX_RUNS as u64;
 
 /// The outcomes of each cell of a job, in the order of the result; `None` for those that are not there.
 pub type Cells = Vec<Option<Vec<Outcome>>>;

@@ -4,11 +4,12 @@
 
 use super::ecn::{Counts, Ecn};
 use super::link::Port;
+use super::media::{self, Control, Piece, Sink};
 use super::packet::{AckFrequency, AckStore, Content, Data, Limits, Packet, size};
 use super::ranges::Ranges;
 use super::receive_ts::Arrivals;
 use super::rng::SplitMix64;
-use crate::scenario::{Endpoint, Transfer};
+use crate::scenario::{Endpoint, Media, Transfer};
 
 /// Packets per ACK at the start, and until the sender asks for another number (sim_model section 5.6).
 const QUICK_ACK_GAP: u64 = 2;
@@ -33,6 +34,19 @@ pub(super) struct Client {
     stream: Ranges,
     received: u64,
     limits: Limits,
+    media: Option<Sink>,
+    /// What the sender was asked for, and when that is done again.
+    asked: Asked,
+}
+
+/// What of [`Control`] is sent, as packets after the handshake have it.
+#[derive(Debug, Default)]
+struct Asked {
+    control: Control,
+    sent_at: u64,
+    /// `None` if the sender has acknowledged it.
+    retry_at: Option<u64>,
+    retries: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +70,7 @@ struct Due {
     finished: bool,
     close: bool,
     limits: bool,
+    control: bool,
 }
 
 #[derive(Debug)]
@@ -107,7 +122,19 @@ impl Client {
                 max_data: config.initial_max_data,
                 max_stream_data: config.initial_max_stream_data,
             },
+            media: None,
+            asked: Asked::default(),
         }
+    }
+
+    /// The same with audio and video to ask for, if there is any, in the place of the bulk transfer.
+    pub(super) fn with_media(mut self, media: Option<&Media>) -> Self {
+        self.media = media.map(Sink::new);
+        self
+    }
+
+    pub(super) fn media(&self) -> Option<&Sink> {
+        self.media.as_ref()
     }
 
     pub(super) fn is_closed(&self) -> bool {
@@ -116,7 +143,7 @@ impl Client {
 
     /// Whether all data has arrived.
     pub(super) fn is_complete(&self) -> bool {
-        self.received >= self.bytes
+        self.media.as_ref().map_or(self.received >= self.bytes, Sink::is_complete)
     }
 
     /// Bytes of stream data that have arrived.
@@ -130,14 +157,13 @@ impl Client {
             return Some(self.start_us);
         }
         let due = self.due;
-        if due.handshake_ack || due.finished || due.close || due.limits || self.acks.immediate {
+        if due.handshake_ack || due.finished || due.close || due.limits || due.control || self.acks.immediate
+        {
             return Some(0);
         }
-        let ack = self.ack_deadline();
-        match (ack, self.retry_at) {
-            (Some(ack), Some(retry)) => Some(ack.min(retry)),
-            (ack, retry) => ack.or(retry),
-        }
+        let ask = self.media.as_ref().filter(|_| self.is_asking()).and_then(Sink::next_wake);
+        let ask_again = self.asked.retry_at.filter(|_| self.is_asking());
+        [self.ack_deadline(), self.retry_at, ask, ask_again].into_iter().flatten().min()
     }
 
     /// A datagram arrived.
@@ -157,6 +183,10 @@ impl Client {
                     if self.phase == Phase::Hello {
                         self.phase = Phase::Requested;
                         self.due.finished = true;
+                        if let Some(media) = &mut self.media {
+                            media.start(now);
+                            self.asked.control = media.control();
+                        }
                     }
                     self.on_number(now, number, packet.ecn);
                 }
@@ -168,6 +198,9 @@ impl Client {
                 self.acks.packets += 1;
                 if let (Some(min), Some(sent_at)) = (self.min_rtt_us.as_mut(), data.echo) {
                     *min = (*min).min(now - sent_at);
+                    if sent_at >= self.asked.sent_at {
+                        self.asked.retry_at = None;
+                    }
                 }
                 self.on_number(now, data.number, packet.ecn);
                 self.on_data(&data);
@@ -215,7 +248,24 @@ impl Client {
             self.phase = Phase::Receiving;
             self.retry_at = None;
         }
+        if self.media.is_some() {
+            return; // what the pieces of the packet say
+        }
         self.received += self.stream.insert(data.offset, data.offset + data.length - 1);
+        self.note_data();
+    }
+
+    /// The pieces of the packet that just arrived.
+    pub(super) fn on_pieces(&mut self, now: u64, pieces: impl Iterator<Item = Piece>) {
+        let Some(media) = &mut self.media else { return };
+        let stops = media.control().stops;
+        pieces.for_each(|piece| media.on_piece(now, &piece));
+        self.received = media.received();
+        self.due.control |= media.control().stops > stops;
+        self.note_data();
+    }
+
+    fn note_data(&mut self) {
         if self.is_complete() && self.phase == Phase::Receiving {
             self.phase = Phase::Closing;
             self.acks.immediate = true;
@@ -240,12 +290,22 @@ impl Client {
         self.due.limits |= grown && !self.is_complete();
     }
 
+    /// Whether there may be something to ask for, or to ask for again.
+    fn is_asking(&self) -> bool {
+        matches!(self.phase, Phase::Requested | Phase::Receiving)
+    }
+
     fn ack_deadline(&self) -> Option<u64> {
         self.acks.oldest_pending_at.map(|oldest| oldest.saturating_add(self.acks.delay_us))
     }
 
     /// Sends what is due at `now`.
     pub(super) fn wake(&mut self, now: u64, uplink: &mut Port<'_>, store: &mut AckStore) {
+        if let Some(media) = &mut self.media
+            && matches!(self.phase, Phase::Requested | Phase::Receiving)
+        {
+            self.due.control |= media.ask(now) || self.asked.retry_at.is_some_and(|at| at <= now);
+        }
         let due = std::mem::take(&mut self.due);
         if self.phase == Phase::Idle {
             self.phase = Phase::Hello;
@@ -253,7 +313,7 @@ impl Client {
             self.arm_retry(now);
         }
         if due.finished {
-            uplink.submit(now, size::CLIENT_FINISHED, Content::ClientFinished);
+            uplink.submit(now, self.finished_bytes(), Content::ClientFinished);
             if self.config.mtu > self.config.initial_mtu {
                 uplink.submit(now, self.config.mtu, Content::ClientProbe);
             }
@@ -263,8 +323,9 @@ impl Client {
             uplink.submit(now, size::HANDSHAKE_ACK, Content::HandshakeAck);
         }
         let pending = self.ack_deadline().is_some_and(|deadline| deadline <= now);
-        if self.acks.immediate || pending || due.limits {
-            self.send_ack(now, due.limits, uplink, store);
+        if self.acks.immediate || pending || due.limits || due.control {
+            let asks = if due.control { self.ask(now) } else { 0 };
+            self.send_ack(now, asks, due.limits || due.control, uplink, store);
         }
         if due.close {
             uplink.submit(now, size::CLOSE, Content::Close);
@@ -276,7 +337,39 @@ impl Client {
         }
     }
 
-    fn send_ack(&mut self, now: u64, new_limits: bool, uplink: &mut Port<'_>, store: &mut AckStore) {
+    /// Sends what is asked for with the packet that follows: its bytes.
+    fn ask(&mut self, now: u64) -> u64 {
+        let control = self.media.as_ref().map(Sink::control).unwrap_or_default();
+        let before = self.asked.control;
+        self.asked.retries = if control == before { self.asked.retries + 1 } else { 0 };
+        let wait_us = self.config.initial_pto_us << self.asked.retries.min(6);
+        self.asked.retry_at = Some(now.saturating_add(wait_us));
+        (self.asked.control, self.asked.sent_at) = (control, now);
+        // Asked for again, it is the newest request, say.
+        let requests = u64::from(control.requests - before.requests);
+        let stops = u64::from(control.stops - before.stops);
+        (requests * media::REQUEST + stops * media::STOP_SENDING).max(media::STOP_SENDING)
+    }
+
+    /// Bytes of the end of the TLS flight with the requests for all streams, or that for the bulk transfer.
+    fn finished_bytes(&self) -> u64 {
+        match &self.media {
+            None => size::CLIENT_FINISHED,
+            Some(media) => {
+                size::CLIENT_FINISHED - size::BULK_REQUEST
+                    + u64::from(media.first_requests()) * media::REQUEST
+            }
+        }
+    }
+
+    fn send_ack(
+        &mut self,
+        now: u64,
+        asks: u64,
+        is_eliciting: bool,
+        uplink: &mut Port<'_>,
+        store: &mut AckStore,
+    ) {
         let acks = &mut self.acks;
         acks.immediate = false;
         acks.oldest_pending_at = None;
@@ -286,13 +379,14 @@ impl Client {
         if self.config.report_ecn && acks.ecn.any() {
             store.set_ecn(slot, acks.ecn);
         }
-        let mut bytes = self.config.ack_size;
+        let mut bytes = self.config.ack_size + asks;
         if let Some(arrivals) = &self.arrivals {
             let field = store.timestamps(slot);
             arrivals.encode(largest, self.config.initial_mtu.saturating_sub(bytes), field);
             bytes += field.bytes();
         }
-        let content = Content::Ack { slot, limits: self.limits, sent_at: new_limits.then_some(now) };
+        let (limits, control) = (self.limits, self.asked.control);
+        let content = Content::Ack { slot, limits, control, sent_at: is_eliciting.then_some(now) };
         if !uplink.submit(now, bytes, content) {
             store.release(slot);
         }
@@ -316,7 +410,7 @@ impl Client {
                 uplink.submit(now, size::CLIENT_HELLO, Content::ClientHello);
             }
             Phase::Requested => {
-                uplink.submit(now, size::CLIENT_FINISHED, Content::ClientFinished);
+                uplink.submit(now, self.finished_bytes(), Content::ClientFinished);
             }
             Phase::Closing => self.phase = Phase::Closed,
             _ => {}

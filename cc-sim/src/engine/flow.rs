@@ -27,9 +27,12 @@ impl Flow {
         seed: u64,
     ) -> Self {
         let (endpoint, transfer) = (&scenario.endpoint, scenario.transfer);
-        let server =
-            Server::new(endpoint, &|| make(algorithm, endpoint, seed), &transfer, scenario.resume, seed);
-        Self::new(scenario, server, algorithm, transfer, Direction::Forward, seed)
+        let media = scenario.media.as_ref();
+        let make = || make(algorithm, endpoint, seed);
+        let server = Server::new(endpoint, &make, &transfer, scenario.resume, seed).with_media(media);
+        let mut flow = Self::new(scenario, server, algorithm, transfer, Direction::Forward, seed);
+        flow.client = flow.client.with_media(media);
+        flow
     }
 
     /// Another flow of `scenario`, whose main flow has the algorithm `main`.

@@ -20,6 +20,7 @@ mod flow;
 mod jitter;
 pub(crate) mod link;
 mod loss;
+mod media;
 mod outcome;
 pub(crate) mod packet;
 mod packet_event;
@@ -31,7 +32,10 @@ mod schedule;
 mod server;
 
 pub use dualpi2::QueueKind;
-pub use outcome::{CrossOutcome, FlowCounters, FlowOutcome, LinkOutcome, Outcome, RunOutcome};
+pub use outcome::{
+    CrossOutcome, FlowCounters, FlowOutcome, LinkOutcome, MediaOutcome, MediaStreamOutcome, Outcome,
+    RunOutcome,
+};
 pub use packet_event::PacketEvent;
 
 use crate::algorithm::{Algorithm, MakeController};

@@ -15,6 +15,8 @@ pub struct RunOutcome {
     pub flows: Vec<FlowOutcome>,
     /// The sources of cross traffic, in the order of the scenario.
     pub cross: Vec<CrossOutcome>,
+    /// The streams of audio and video of the main flow, in the order of the scenario; none if it is a bulk transfer.
+    pub media: Vec<MediaStreamOutcome>,
     /// The link in forward direction.
     pub forward: LinkOutcome,
     /// The other one.
@@ -131,4 +133,40 @@ pub struct Outcome {
     pub acks_received: u64,
     /// Datagrams handed to both links, by all flows.
     pub events: u64,
+    /// How late its audio and video was, if it is no bulk transfer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub media: Option<MediaOutcome>,
+}
+
+/// How late the audio and video of a run was, over the streams that count; see [`crate::scenario::Media`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MediaOutcome {
+    /// Average delay of the units of a stream, in microseconds, rounded down; the largest of these.
+    pub average_us: u64,
+    /// Largest delay of a unit, in microseconds.
+    pub max_us: u64,
+    /// Groups that the client gave up, of all streams.
+    pub stopped: u64,
+}
+
+/// What became of a stream of audio or video.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MediaStreamOutcome {
+    /// Units, datagrams or frames, that arrived and count.
+    pub units: u64,
+    /// Sum of their delays, in microseconds.
+    pub sum_us: u64,
+    /// The largest of these.
+    pub max_us: u64,
+    /// Groups that the client gave up.
+    pub stopped: u64,
+}
+
+impl MediaStreamOutcome {
+    /// The average delay in microseconds, rounded down; `None` without units.
+    #[must_use]
+    pub fn average_us(&self) -> Option<u64> {
+        self.sum_us.checked_div(self.units)
+    }
 }

@@ -1,6 +1,7 @@
 //! What travels over the links.
 
 use super::ecn::{Counts, Ecn};
+use super::media::Control;
 use super::receive_ts::TimestampField;
 use crate::scenario::Endpoint;
 
@@ -16,6 +17,8 @@ pub(crate) mod size {
     pub(crate) const HANDSHAKE_ACK: u64 = 53;
     /// Client: end of its flight and the request.
     pub(crate) const CLIENT_FINISHED: u64 = 715;
+    /// Of that, the request for a bulk transfer: a stream frame of 397 bytes.
+    pub(crate) const BULK_REQUEST: u64 = 401;
     /// Of that, the 1-RTT packet with the request.
     pub(crate) const REQUEST: u64 = 623;
     /// Client: CONNECTION_CLOSE.
@@ -58,9 +61,9 @@ pub(super) enum Content {
     ClientProbe,
     /// Server: a 1-RTT packet.
     Data(Data),
-    /// Client: an ACK frame (its ranges are kept apart) and flow-control limits. If those are new, the packet is
-    /// ack-eliciting and `sent_at` is set.
-    Ack { slot: usize, limits: Limits, sent_at: Option<u64> },
+    /// Client: an ACK frame (its ranges are kept apart), flow-control limits, and what it asks for. If something of that is
+    /// new, the packet is ack-eliciting and `sent_at` is set.
+    Ack { slot: usize, limits: Limits, control: Control, sent_at: Option<u64> },
     /// Client: CONNECTION_CLOSE.
     Close,
     /// Server: its answer.
@@ -74,7 +77,8 @@ pub(super) enum Content {
 pub(super) struct Data {
     /// Packet number in the 1-RTT space.
     pub(super) number: u64,
-    /// Offset and length of the stream data; no data (a probe) if the length is 0.
+    /// Offset and length of the stream data; no data (a probe) if the length is 0. With audio and video, the number of the
+    /// packet's first piece, and how much of the room for data its pieces take.
     pub(super) offset: u64,
     pub(super) length: u64,
     /// An ACK_FREQUENCY frame.

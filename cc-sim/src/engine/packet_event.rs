@@ -9,7 +9,7 @@ pub enum PacketEvent {
         number: u64,
         /// Its UDP payload in bytes.
         bytes: u64,
-        /// Where in the stream its data begins.
+        /// Where in the stream its data begins; of audio and video, how many pieces of streams were sent before.
         offset: u64,
         /// How much data it has, in bytes; 0 for a probe.
         length: u64,

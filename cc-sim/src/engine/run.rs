@@ -4,6 +4,7 @@ use super::cross::Source;
 use super::dualpi2::DualPi2;
 use super::flow::Flow;
 use super::link::{Fate, Link, Port};
+use super::media::Sink;
 use super::packet::{AckStore, Content, Packet};
 use super::rng::SplitMix64;
 use super::schedule::Schedule;
@@ -244,6 +245,9 @@ impl<'a> Simulation<'a> {
         let flow = self.flows.get_mut(index)?;
         if flow.direction == direction {
             flow.client.on_arrival(self.clock, packet);
+            if let (Content::Data(data), Some(media)) = (packet.content, flow.server.media()) {
+                flow.client.on_pieces(self.clock, media.packet(data.offset).filter(|_| data.length > 0));
+            }
             self.note_progress(index);
             self.reschedule_client(index);
             return None;
@@ -254,6 +258,9 @@ impl<'a> Simulation<'a> {
             self.acks.release(slot);
         } else {
             flow.server.on_arrival(self.clock, packet, None, &mut flow.counters);
+        }
+        if let Some(media) = flow.client.media() {
+            flow.server.on_control(self.clock, packet, media);
         }
         self.reschedule_server(index);
         Some(index)
@@ -471,10 +478,12 @@ impl<'a> Simulation<'a> {
             dropped: counters.dropped,
             acks_received: counters.acks_received,
             events: self.links.iter().map(Link::submitted).sum(),
+            media: self.flows[0].client.media().map(Sink::outcome),
         };
+        let media = self.flows[0].client.media().map(Sink::statistics).unwrap_or_default().to_vec();
         let cross = self.cross.iter().map(|(_, outcome)| *outcome).collect();
         let [forward, reverse] = self.links.each_ref().map(Link::carried);
-        RunOutcome { main, end_us: self.clock, flows, cross, forward, reverse }
+        RunOutcome { main, end_us: self.clock, flows, cross, media, forward, reverse }
     }
 }
 

@@ -141,7 +141,7 @@ fn text_table(lines: &[Line<'_>], settings: Settings) -> String {
         "{means}\n{p90s}\n\
          Completion times in seconds of virtual time, means and 90th percentiles; {runs} runs a cell, seed {seed}.\n\
          /{first}: over those of {first}; /draft: over the draft's; /ref: over those of the simulator behind the draft, at its \
-         newest version.\nlimit: a sender that knew the path.\n"
+         newest version.\nlimit: a sender that knew the path. With audio and video: mean of the average frame delay, and p90 of the largest.\n"
     );
     let counts = Counts::of(lines);
     if counts.cells > 0 {

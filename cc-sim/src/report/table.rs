@@ -47,7 +47,8 @@ fn text_table(rows: &[Row], settings: Settings) -> String {
          Completion times in seconds of virtual time; {runs} runs a line, seed {seed}. After each figure of others: ours over \
          it.\n\
          draft: tables of draft-huitema-ccwg-c4-test. ref: the simulator behind them, at its newest version.\n\
-         limit: a sender that knew the path, to hold the mean against.\n"
+         limit: a sender that knew the path, to hold the mean against.\n\
+         With audio and video: mean of the average frame delay, and p90 of the largest.\n"
     )
 }
 
@@ -62,9 +63,10 @@ pub(super) fn new_table<T: ToString>(text: &[T], numbers: &[T]) -> Table {
     table
 }
 
-/// Seconds with three decimals, or `-`.
+/// Seconds with three decimals, with five below one second, or `-`.
 pub(super) fn seconds(us: Option<f64>) -> String {
-    us.map_or_else(|| "-".to_owned(), |us| format!("{:.3}", us / 1e6))
+    let decimals = |us: f64| if us < 1e6 { 5 } else { 3 };
+    us.map_or_else(|| "-".to_owned(), |us| format!("{:.*}", decimals(us), us / 1e6))
 }
 
 /// A figure of others and our ratio to it, or `-`.

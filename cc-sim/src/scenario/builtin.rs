@@ -19,6 +19,8 @@ pub enum Group {
     EcnSimulated,
     /// The same as its text has it: DualPI2 (RFC 9332) and ECT(1) for C4.
     EcnWritten,
+    /// Audio and video of the same draft, as simulated. The files say where they differ from the text.
+    Media,
     /// Two flows on one path.
     Share,
     /// The experiments of the authors of QUIC-DC, and what they leave out: a queue on the way back, CUBIC beside.
@@ -34,6 +36,7 @@ impl Group {
         Self::WifiWritten,
         Self::EcnSimulated,
         Self::EcnWritten,
+        Self::Media,
         Self::Share,
         Self::Delay,
     ];
@@ -48,6 +51,7 @@ impl Group {
             Self::WifiWritten => "wifi_written",
             Self::EcnSimulated => "ecn_simulated",
             Self::EcnWritten => "ecn_written",
+            Self::Media => "media",
             Self::Share => "share",
             Self::Delay => "delay",
         }
@@ -79,6 +83,7 @@ impl Group {
             Self::WifiWritten => WIFI_WRITTEN,
             Self::EcnSimulated => ECN_SIMULATED,
             Self::EcnWritten => ECN_WRITTEN,
+            Self::Media => MEDIA,
             Self::Share => SHARE,
             Self::Delay => DELAY,
         }
@@ -146,6 +151,18 @@ const WIFI_WRITTEN: &[(&str, &str)] = files![
 const ECN_SIMULATED: &[(&str, &str)] = files!["ecn", "ecn_c4", "ecn_cubic", "ecn_bbr"];
 
 const ECN_WRITTEN: &[(&str, &str)] = files!["l4s", "l4s_c4", "l4s_cubic", "l4s_bbr", "l4s_cubic_ect0"];
+
+/// In the order of the draft's table.
+const MEDIA: &[(&str, &str)] = files![
+    "media100",
+    "media10",
+    "media_600fr",
+    "media_short_long",
+    "media_wb",
+    "media_wf",
+    "media_ws",
+    "media_ecn",
+];
 
 const SHARE: &[(&str, &str)] = files!["share_1bdp", "share_4bdp"];
 

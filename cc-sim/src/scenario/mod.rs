@@ -21,6 +21,7 @@
 //! | probe timeouts back off by 2, 4, then 1/4 each | | `loss.rs`, `backed_off` |
 //! | packet numbers are skipped every 3 + U(256 * 2^n) | | `server/send.rs`, `skip_number` |
 //! | packets in flight that the sender keeps track of | 65 536 | `server/mod.rs` |
+//! | sizes of the frames that carry audio and video and ask for them | 3 to 20 bytes | `media/mod.rs` |
 //! | resolution of the clock and of a packet's time on the link | 1 us | `link.rs` |
 
 mod builtin;
@@ -30,6 +31,7 @@ mod endpoint;
 mod error;
 mod flow;
 mod link;
+mod media;
 mod parse;
 mod print;
 
@@ -40,6 +42,7 @@ pub use endpoint::{EcnUse, Endpoint, ReceiveTimestamps, ReceiverClock};
 pub use error::ScenarioError;
 pub use flow::{Direction, Flow, FlowAlgorithm, Resume, RunEnd, Transfer};
 pub use link::{Jitter, LinkState, LinkTimeline, QueueFor, QueueLimit, WifiModel};
+pub use media::{Media, MediaKind, MediaStream};
 pub use parse::parse;
 pub(crate) use parse::time_limit_range;
 
@@ -58,6 +61,8 @@ pub struct Scenario {
     pub dualpi2: Option<DualPi2>,
     /// The transfer of the main flow, which is a forward one.
     pub transfer: Transfer,
+    /// Audio and video that the main flow carries in the place of a bulk transfer; its bytes are those of `transfer`.
+    pub media: Option<Media>,
     /// State of an earlier connection, given to the main flow's sender (careful resume, RFC 9959).
     pub resume: Option<Resume>,
     /// The other flows.
@@ -83,6 +88,7 @@ impl Scenario {
             queue_for: Vec::new(),
             dualpi2: None,
             transfer,
+            media: None,
             resume: None,
             flows: Vec::new(),
             cross: Vec::new(),

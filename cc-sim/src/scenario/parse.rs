@@ -43,6 +43,27 @@
 //! start_ms = 0                  # optional, 0..=3600000, less than time_limit_ms
 //! access_ms = 0                 # optional, 0..=60000: propagation delay each way that this flow has after the link
 //!
+//! # In the place of [transfer], audio and video:
+//! # [media]
+//! # start_ms = 0                # optional, as is access_ms: as in [transfer]
+//! # stats_from_ms = 200         # optional, 0..=86400000: units that the client expects before do not count
+//! # all_datagrams_count = false # optional: whether datagrams count from the first one nevertheless
+//! # one_timer = false           # optional: whether the sender has one timer for all streams, set by the last of them that
+//! #                             # waits for its next frame, even if a datagram is due before
+//! #
+//! # [[media.stream]]            # 1..=16
+//! # name = "audio"              # 1..=32 of A-Z a-z 0-9 _ -
+//! # kind = "datagrams"          # or "frames" in groups, each group a QUIC stream
+//! # priority = 2                # 0..=255: lower ones go first; of one even number, streams take turns
+//! # per_second = 50             # 1..=1000
+//! # units = 250                 # 1..=1000000: datagrams or frames in all
+//! # unit_bytes = 80             # datagrams: 8..=1000; frames: 8..=10000000, a group initial_max_stream_data_bytes at most
+//! # counts = true               # optional: whether its delays are in the result; in one stream at least
+//! # group = 30                  # optional, frames only, 1..=1000000: frames of a group; all if not given
+//! # first_bytes = 37_500        # optional, frames only, 8..=10000000: first frame of a group; unit_bytes if not given
+//! # stop_after_ms = 250         # optional, frames only, 0..=60000: the client gives a group up (STOP_SENDING) when a frame
+//! #                             # is complete more than this and the time of one frame late; never if not given
+//!
 //! [[flow]]                      # optional, at most 255: another flow over the same links
 //! algorithm = "main"            # optional: that of the main flow; or the name of one
 //! size_bytes = 10_000_000       # 1..=10^11
@@ -115,6 +136,7 @@ mod cross;
 mod dualpi2;
 mod endpoint;
 mod flows;
+mod media;
 mod path;
 mod raw;
 
@@ -197,13 +219,14 @@ impl Checker<'_> {
         }
         let time_limit_us =
             self.or("time_limit_ms", raw.time_limit_ms, MS, TIME_LIMIT_US, DEFAULT_TIME_LIMIT_US)?;
-        let transfer = (raw.transfer.size_bytes, raw.transfer.start_ms, raw.transfer.access_ms);
         let endpoint = self.endpoint(&raw.endpoint)?;
+        let (transfer, media) = self.main_flow(&raw, &endpoint, time_limit_us)?;
         Ok(Scenario {
             link: self.timeline(&raw.link, raw.link_repeats, &endpoint)?,
             queue_for: self.queues_for(&raw.queue_for, &endpoint)?,
             dualpi2: raw.dualpi2.as_ref().map(|raw| self.dualpi2(raw)).transpose()?,
-            transfer: self.transfer("transfer", transfer, time_limit_us)?,
+            transfer,
+            media,
             flows: self.flows(&raw.flow, time_limit_us)?,
             cross: self.cross(&raw.cross)?,
             end: self.end(&raw, time_limit_us)?,

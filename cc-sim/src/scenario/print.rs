@@ -2,9 +2,9 @@
 
 use super::parse::{ROUND_ROBIN, SHIFTED_FIFO};
 use super::{
-    CrossTraffic, Direction, DualPi2, Endpoint, Flow, FlowAlgorithm, Jitter, LinkState, LinkTimeline,
-    Pattern, QueueFor, QueueLimit, ReceiveTimestamps, ReceiverClock, Resume, RunEnd, Scenario, Scheduler,
-    Transfer,
+    CrossTraffic, Direction, DualPi2, Endpoint, Flow, FlowAlgorithm, Jitter, LinkState, LinkTimeline, Media,
+    MediaKind, MediaStream, Pattern, QueueFor, QueueLimit, ReceiveTimestamps, ReceiverClock, Resume, RunEnd,
+    Scenario, Scheduler, Transfer,
 };
 use crate::text::decimal;
 use std::fmt::{Display, Write as _};
@@ -27,6 +27,7 @@ impl Scenario {
             queue_for,
             dualpi2,
             transfer,
+            media,
             resume,
             flows,
             cross,
@@ -58,8 +59,16 @@ impl Scenario {
             file.table("[dualpi2]");
             file.dualpi2(dualpi2);
         }
-        file.table("[transfer]");
-        file.transfer(transfer);
+        match media {
+            None => {
+                file.table("[transfer]");
+                file.transfer(transfer);
+            }
+            Some(media) => {
+                file.table("[media]");
+                file.media(media, transfer);
+            }
+        }
         for Flow { algorithm, transfer, direction } in flows {
             file.table("[[flow]]");
             match algorithm {
@@ -115,8 +124,43 @@ impl File {
     fn transfer(&mut self, transfer: &Transfer) {
         let Transfer { bytes, start_us, access_us } = transfer;
         self.line("size_bytes", bytes);
-        self.scaled_unless("start_ms", *start_us, MS, 0);
-        self.scaled_unless("access_ms", *access_us, MS, 0);
+        self.path_of(*start_us, *access_us);
+    }
+
+    fn path_of(&mut self, start_us: u64, access_us: u64) {
+        self.scaled_unless("start_ms", start_us, MS, 0);
+        self.scaled_unless("access_ms", access_us, MS, 0);
+    }
+
+    fn media(&mut self, media: &Media, transfer: &Transfer) {
+        // Its size is that of the streams.
+        let Transfer { bytes: _, start_us, access_us } = *transfer;
+        let Media { stats_from_us, all_datagrams_count, one_timer, streams } = media;
+        self.path_of(start_us, access_us);
+        self.scaled_unless("stats_from_ms", *stats_from_us, MS, 0);
+        self.unless("all_datagrams_count", *all_datagrams_count, false);
+        self.unless("one_timer", *one_timer, false);
+        for stream in streams {
+            let MediaStream { name, kind, priority, per_second, units, unit_bytes, counts } = stream;
+            self.table("[[media.stream]]");
+            self.line("name", quoted(name));
+            match kind {
+                MediaKind::Datagrams => self.line("kind", quoted("datagrams")),
+                MediaKind::Frames { .. } => self.line("kind", quoted("frames")),
+            }
+            self.line("priority", priority);
+            self.line("per_second", per_second);
+            self.line("units", units);
+            self.line("unit_bytes", unit_bytes);
+            if let MediaKind::Frames { group, first_bytes, stop_after_us } = kind {
+                self.unless("group", *group, *units);
+                self.unless("first_bytes", *first_bytes, *unit_bytes);
+                if let Some(us) = stop_after_us {
+                    self.line("stop_after_ms", decimal(*us, MS));
+                }
+            }
+            self.unless("counts", *counts, true);
+        }
     }
 
     fn direction(&mut self, direction: Direction) {
@@ -316,6 +360,57 @@ mod tests {
             let scenario = builtin(name).unwrap();
             assert_eq!(parse(&scenario.to_toml(), name), Ok(scenario));
         }
+    }
+
+    #[test]
+    fn every_field_of_audio_and_video_is_written() {
+        let text = r#"
+name = "media"
+summary = "all"
+time_limit_ms = 600000
+[[link]]
+rate_mbps = 8
+latency_ms = 0
+queue_unlimited = true
+[media]
+start_ms = 0.5
+access_ms = 3
+stats_from_ms = 200.25
+all_datagrams_count = true
+one_timer = true
+[[media.stream]]
+name = "audio"
+kind = "datagrams"
+priority = 2
+per_second = 50
+units = 250
+unit_bytes = 80
+[[media.stream]]
+name = "video"
+kind = "frames"
+priority = 255
+per_second = 30
+units = 150
+unit_bytes = 6250
+group = 29
+first_bytes = 62500
+stop_after_ms = 0
+counts = false
+[[media.stream]]
+name = "all"
+kind = "frames"
+priority = 0
+per_second = 1
+units = 2
+unit_bytes = 10
+"#;
+        let scenario = parse(text, "test").unwrap();
+        let printed = scenario.to_toml();
+        assert_eq!(parse(&printed, "test"), Ok(scenario));
+        let lines = |text: &str| {
+            text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect::<Vec<String>>()
+        };
+        assert_eq!(lines(&printed), lines(text));
     }
 
     #[test]

@@ -79,8 +79,12 @@ impl Server {
         }
         let received_at = self.received_at(number, packet.sent_at);
         self.path.acked(packet.path_number, received_at);
-        if packet.length > 0 {
-            self.stream.acked.insert(packet.offset, packet.offset + packet.length - 1);
+        match &mut self.media {
+            _ if packet.length == 0 => {}
+            Some(media) => media.on_acked(packet.offset),
+            None => {
+                self.stream.acked.insert(packet.offset, packet.offset + packet.length - 1);
+            }
         }
         if packet.bytes > self.mtu.current && packet.bytes <= self.config.mtu {
             // Any large packet will do, not only the probe.
@@ -154,8 +158,10 @@ impl Server {
             return;
         }
         self.path.lost(packet.path_number);
-        if packet.length > 0 {
-            self.stream.retransmit.push_back((packet.offset, packet.length));
+        match &mut self.media {
+            _ if packet.length == 0 => {}
+            Some(media) => media.on_lost(packet.offset),
+            None => self.stream.retransmit.push_back((packet.offset, packet.length)),
         }
         if packet.bytes == self.mtu.current && self.mtu.current > self.config.initial_mtu {
             self.mtu.full_losses += 1;
@@ -235,5 +241,11 @@ impl Server {
             self.first_number += 1;
         }
         self.acked.forget_below(self.first_number);
+        // A packet without data has no pieces.
+        if let (Some(media), Some(oldest)) =
+            (&mut self.media, self.sent.iter().find(|packet| packet.length > 0))
+        {
+            media.forget_below(oldest.offset);
+        }
     }
 }

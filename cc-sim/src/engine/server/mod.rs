@@ -10,12 +10,13 @@ use super::ack_policy::Requested;
 use super::ecn::Validation;
 use super::link::Port;
 use super::loss::LossTimer;
+use super::media::{Control, Sink, Source};
 use super::packet::{AckFrame, AckFrequency, Content, Limits, Packet, size};
 use super::ranges::Ranges;
 use super::rng::SplitMix64;
 use super::{FlowCounters, PacketEvent, SampleKind};
 use crate::AnyController;
-use crate::scenario::{EcnUse, Endpoint, Resume, Transfer};
+use crate::scenario::{EcnUse, Endpoint, Media, Resume, Transfer};
 use cc_core::{
     CongestionController, Duration, FrameEnd, Instant, LossCause, PacketSpace, Path, PathConfig, ResumeHint,
 };
@@ -50,6 +51,8 @@ pub(super) struct Server {
     first_outstanding: u64,
     loss: LossTimer,
     stream: Stream,
+    /// What is sent in the place of one stream.
+    media: Option<Source>,
     mtu: Mtu,
     requested: Requested,
     ack_frequency: Option<AckFrequency>,
@@ -91,6 +94,7 @@ struct SentPacket {
     path_number: u64,
     sent_at: u64,
     bytes: u64,
+    /// As in [`super::packet::Data`].
     offset: u64,
     length: u64,
     /// Whether it was sent with an ECN codepoint.
@@ -210,6 +214,7 @@ impl Server {
                     max_stream_data: config.initial_max_stream_data,
                 },
             },
+            media: None,
             mtu: Mtu { current: config.initial_mtu, probe: None, full_losses: 0 },
             requested: Requested::default(),
             ack_frequency: None,
@@ -225,6 +230,28 @@ impl Server {
             packet_events: None,
             ecn: Validation::new(codepoint),
         }
+    }
+
+    /// The same with audio and video to send, if there is any, in the place of the bulk transfer.
+    pub(super) fn with_media(mut self, media: Option<&Media>) -> Self {
+        self.media = media.map(Source::new);
+        self
+    }
+
+    pub(super) fn media(&self) -> Option<&Source> {
+        self.media.as_ref()
+    }
+
+    /// The packet that just arrived asks `client` for audio and video, or does not want the rest.
+    pub(super) fn on_control(&mut self, now: u64, packet: &Packet, client: &Sink) {
+        let Some(media) = self.media.as_mut().filter(|_| self.handshake.ready) else { return };
+        let control = match packet.content {
+            Content::ClientFinished => Control { requests: client.first_requests(), stops: 0 },
+            Content::Ack { control, .. } => control,
+            _ => return,
+        };
+        media.on_control(now, control, client.requests(), client.stops());
+        self.pacing_until = Some(now);
     }
 
     pub(super) fn path(&self) -> &SimPath {
@@ -281,7 +308,8 @@ impl Server {
         if !self.handshake.ready {
             return self.handshake.retry_at;
         }
-        let timers = [self.pacing_until, self.loss_deadline(), self.pto_deadline()];
+        let media = self.media.as_ref().and_then(Source::next_wake);
+        let timers = [self.pacing_until, self.loss_deadline(), self.pto_deadline(), media];
         timers.into_iter().flatten().min()
     }
 

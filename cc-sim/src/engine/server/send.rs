@@ -109,9 +109,12 @@ impl Server {
         let oldest = (self.first_outstanding..self.next_number)
             .filter_map(|number| self.packet(number))
             .find(|packet| packet.state == State::Outstanding && packet.length > 0);
-        let (offset, length) = oldest.map_or((0, 0), |packet| {
-            (packet.offset, packet.length.min(self.config.initial_mtu - self.config.overhead))
-        });
+        let room = self.config.initial_mtu - self.config.overhead;
+        let (offset, length) = match (&mut self.media, oldest) {
+            (_, None) => (0, 0),
+            (None, Some(packet)) => (packet.offset, packet.length.min(room)),
+            (Some(media), Some(packet)) => media.repeat(packet.offset, room).unwrap_or((0, 0)),
+        };
         if self.mtu.current > self.config.initial_mtu {
             self.set_mtu(now, self.config.initial_mtu, MtuChange::BlackHole);
         }
@@ -122,8 +125,11 @@ impl Server {
 
     pub(super) fn send_data(&mut self, now: u64, downlink: &mut Port<'_>, counters: &mut FlowCounters) {
         self.pacing_until = None;
+        if let Some(media) = &mut self.media {
+            media.advance(now);
+        }
         loop {
-            let Some((offset, length, repeated)) = self.next_chunk() else {
+            let Some((mut offset, mut length, repeated)) = self.next_chunk() else {
                 self.on_nothing_to_send(now);
                 return;
             };
@@ -145,12 +151,16 @@ impl Server {
             if probes_mtu {
                 self.send_mtu_probe(now, downlink, counters);
             } else {
-                if repeated {
+                if let Some(media) = &mut self.media {
+                    let room = self.mtu.current - self.config.overhead;
+                    let Some(packet) = media.fill(now, room, self.stream.limits.max_data) else { return };
+                    (offset, length) = packet;
+                } else if repeated {
                     self.take_repeated(length);
                 } else {
                     self.stream.next_offset += length;
                 }
-                self.transmit(now, bytes, offset, length, downlink, counters);
+                self.transmit(now, length + self.config.overhead, offset, length, downlink, counters);
             }
             self.changed = self.changed.or(Some(SampleKind::Sent));
             if self.is_overloaded {
@@ -181,6 +191,10 @@ impl Server {
     /// The next piece of stream data: what was lost first, then new data as flow control allows.
     pub(super) fn next_chunk(&mut self) -> Option<(u64, u64, bool)> {
         let room = self.mtu.current - self.config.overhead;
+        if let Some(media) = &mut self.media {
+            // How much it will be is known when the packet is put together; a full one at most.
+            return media.has_data(self.stream.limits.max_data).then_some((0, room, false));
+        }
         while let Some(&(offset, length)) = self.stream.retransmit.front() {
             // A late ACK may have made it needless.
             match self.stream.acked.first_gap(offset, offset + length - 1) {
@@ -208,7 +222,10 @@ impl Server {
         if self.path.bytes_in_flight() > self.path.controller().cwnd() || self.paced_until(now).is_some() {
             return;
         }
-        let finished = self.stream.next_offset >= self.stream.bytes;
+        let finished = match &self.media {
+            Some(media) => !media.is_blocked(),
+            None => self.stream.next_offset >= self.stream.bytes,
+        };
         self.path.on_app_limited(instant(now));
         self.path.note_limit(if finished { SendLimit::NoData } else { SendLimit::FlowControl });
     }

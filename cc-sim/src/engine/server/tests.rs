@@ -2,6 +2,7 @@ use super::{ReturnRate, Server, State};
 use crate::Algorithm;
 use crate::engine::ecn::{Counts, Ecn};
 use crate::engine::link::{Fate, Link, Port};
+use crate::engine::media::Control;
 use crate::engine::packet::{AckFrame, Content, Limits, Packet, size};
 use crate::engine::{FlowCounters, SampleKind};
 use crate::scenario::{Direction, EcnUse, Endpoint, LinkState, QueueLimit, Transfer};
@@ -57,7 +58,7 @@ impl Bench {
 
     fn ack_frame(&mut self, now: u64, frame: &AckFrame) {
         let limits = Limits { max_data: 10_000_000, max_stream_data: 10_000_000 };
-        let content = Content::Ack { slot: 0, limits, sent_at: None };
+        let content = Content::Ack { slot: 0, limits, control: Control::default(), sent_at: None };
         let packet = Packet { bytes: 55, flow: 0, ecn: Ecn::NotEct, content };
         self.server.on_arrival(now, &packet, Some(frame), &mut self.counters);
     }

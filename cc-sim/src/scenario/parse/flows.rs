@@ -7,7 +7,7 @@ use crate::scenario::{Direction, Flow, FlowAlgorithm, Resume, RunEnd, ScenarioEr
 use std::ops::RangeInclusive;
 
 // In units of the program: us, bytes.
-const SIZE_BYTES: RangeInclusive<u64> = 1..=100_000_000_000;
+pub(super) const SIZE_BYTES: RangeInclusive<u64> = 1..=100_000_000_000;
 const START_US: RangeInclusive<u64> = 0..=3_600_000_000;
 const ACCESS_US: RangeInclusive<u64> = 0..=MINUTE_US;
 const RESUME_CWND_BYTES: RangeInclusive<u64> = 1_200..=1_000_000_000_000;
@@ -24,11 +24,24 @@ impl Checker<'_> {
         (size_bytes, start_ms, access_ms): (Number, Option<Number>, Option<Number>),
         time_limit_us: u64,
     ) -> Result<Transfer, ScenarioError> {
-        let start_us = *START_US.start()..=*START_US.end().min(&(time_limit_us - 1));
-        let start_us = self.or(&format!("{table}.start_ms"), start_ms, MS, start_us, 0)?;
         let bytes = self.number(&format!("{table}.size_bytes"), size_bytes, BYTES, SIZE_BYTES)?;
-        let access_us = self.or(&format!("{table}.access_ms"), access_ms, MS, ACCESS_US, 0)?;
+        let (start_us, access_us) = self.path_of(table, start_ms, access_ms, time_limit_us)?;
         Ok(Transfer { bytes, start_us, access_us })
+    }
+
+    /// Start and access path of the flow of the table `table`, in microseconds.
+    pub(super) fn path_of(
+        &self,
+        table: &str,
+        start_ms: Option<Number>,
+        access_ms: Option<Number>,
+        time_limit_us: u64,
+    ) -> Result<(u64, u64), ScenarioError> {
+        let start_us = *START_US.start()..=*START_US.end().min(&(time_limit_us - 1));
+        Ok((
+            self.or(&format!("{table}.start_ms"), start_ms, MS, start_us, 0)?,
+            self.or(&format!("{table}.access_ms"), access_ms, MS, ACCESS_US, 0)?,
+        ))
     }
 
     pub(super) fn flows(&self, raw: &[RawFlow], time_limit_us: u64) -> Result<Vec<Flow>, ScenarioError> {

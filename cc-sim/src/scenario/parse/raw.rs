@@ -16,7 +16,8 @@ pub(super) struct RawScenario {
     #[serde(default)]
     pub(super) queue_for: Vec<RawQueueFor>,
     pub(super) dualpi2: Option<RawDualPi2>,
-    pub(super) transfer: RawTransfer,
+    pub(super) transfer: Option<RawTransfer>,
+    pub(super) media: Option<RawMedia>,
     pub(super) resume: Option<RawResume>,
     #[serde(default)]
     pub(super) flow: Vec<RawFlow>,
@@ -80,6 +81,35 @@ pub(super) struct RawTransfer {
     pub(super) size_bytes: Number,
     pub(super) start_ms: Option<Number>,
     pub(super) access_ms: Option<Number>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawMedia {
+    pub(super) start_ms: Option<Number>,
+    pub(super) access_ms: Option<Number>,
+    pub(super) stats_from_ms: Option<Number>,
+    #[serde(default)]
+    pub(super) all_datagrams_count: bool,
+    #[serde(default)]
+    pub(super) one_timer: bool,
+    #[serde(default)]
+    pub(super) stream: Vec<RawMediaStream>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawMediaStream {
+    pub(super) name: String,
+    pub(super) kind: String,
+    pub(super) priority: Number,
+    pub(super) per_second: Number,
+    pub(super) units: Number,
+    pub(super) unit_bytes: Number,
+    pub(super) group: Option<Number>,
+    pub(super) first_bytes: Option<Number>,
+    pub(super) stop_after_ms: Option<Number>,
+    pub(super) counts: Option<bool>,
 }
 
 #[derive(Deserialize)]
