@@ -23,8 +23,10 @@ use spy::Spy;
 const N: usize = 16;
 /// Steps looked at: the model walks all packets at each of them.
 const MAX_STEPS: usize = 600;
+/// Most datagrams of a step.
+const FILL: usize = 8;
 /// Numbers begin no higher than this: a path gives 2^64 of them and not one more.
-const MAX_FIRST_NUMBER: u64 = u64::MAX - 2 * MAX_STEPS as u64;
+const MAX_FIRST_NUMBER: u64 = u64::MAX - (FILL * MAX_STEPS) as u64;
 
 /// What the path and its controller are made from.
 #[derive(Arbitrary, Clone, Copy, Debug)]
@@ -87,7 +89,7 @@ pub enum Step {
         /// Departs so much later.
         later: u8,
     },
-    /// As many datagrams as window, pacer and ring allow, 8 at most.
+    /// As many datagrams as window, pacer and ring allow, [`FILL`] at most.
     Fill,
     /// Marks the packet so many numbers before the newest, and those before it.
     Acked {
@@ -237,7 +239,7 @@ fn apply<C: CongestionController + Clone + Settable>(
             send(path, model, now, &packet);
         }
         Step::Fill => {
-            for _ in 0..8 {
+            for _ in 0..FILL {
                 if path.poll_send(now, full) != SendDecision::Now {
                     break;
                 }
