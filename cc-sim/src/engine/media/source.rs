@@ -246,7 +246,7 @@ impl Source {
                 None => continue,
             };
             let age = u8::from(matches!(next, Next::New { .. })) + 1;
-            let turn = if outgoing.priority % 2 == 0 { outgoing.last_turn } else { index as u64 };
+            let turn = if outgoing.priority.is_multiple_of(2) { outgoing.last_turn } else { index as u64 };
             let key = (outgoing.priority, age, turn);
             if best.is_none_or(|(other, _)| key < other) {
                 best = Some((key, next));

@@ -43,13 +43,16 @@ fn source(streams: Vec<MediaStream>, one_timer: bool) -> Source {
     source
 }
 
-/// The next packet: request, offset and length of each piece, and the room that they take.
-fn packet(source: &mut Source, now: u64) -> Option<(Vec<(u32, u64, u64)>, u64)> {
+/// Request, offset and length of each piece of a packet.
+type Pieces = Vec<(u32, u64, u64)>;
+
+/// The next packet: its pieces, and the room that they take.
+fn packet(source: &mut Source, now: u64) -> Option<(Pieces, u64)> {
     let (number, length) = source.fill(now, ROOM, ALL)?;
     Some((source.packet(number).map(|piece| (piece.request, piece.offset, piece.length)).collect(), length))
 }
 
-fn pieces(source: &mut Source, now: u64) -> Vec<(u32, u64, u64)> {
+fn pieces(source: &mut Source, now: u64) -> Pieces {
     packet(source, now).map(|(pieces, _)| pieces).unwrap_or_default()
 }
 
