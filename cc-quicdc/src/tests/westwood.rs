@@ -4,7 +4,8 @@ use super::stack::{Bare, MSS, Stack, ms};
 use crate::config::MAX_WINDOW;
 use crate::{BandwidthFilter, Config, QuicDc, Westwood};
 use cc_core::{
-    CongestionController, EcnCodepoint, MtuChange, PathChange, Rate, SendDecision, SendLimit, Setup,
+    CongestionController, EcnCodepoint, EcnEvent, LossEvent, LostPacket, MtuChange, PathChange, PathState,
+    Rate, SendDecision, SendLimit, Setup,
 };
 
 fn westwood(config: Config) -> Stack<Westwood> {
@@ -290,4 +291,51 @@ fn a_collapse_paces_no_faster_and_the_slow_start_after_it_does() {
     stack.lose(160, 2..3, true);
     assert_eq!((stack.cc.cwnd(), stack.cc.snapshot().phase), (2_400, "slow_start"));
     assert_eq!(stack.cc.pacing_rate(), Some(Rate::from_bytes_per_sec(30_000)));
+}
+
+fn loss(packets: &[LostPacket], persistent_congestion: bool) -> LossEvent<'_> {
+    LossEvent { packets, last: true, persistent_congestion, cause: None }
+}
+
+#[test]
+fn nothing_lost_and_nothing_marked_reduces_nothing() {
+    // Zero bytes are no packet, and counts that did not rise are no mark; a mark of the same packet is one.
+    let mut westwood = Westwood::new(&Config::default());
+    let path = PathState { next_number: 1, ..PathState::default() };
+    let nothing = LostPacket { number: Some(0), ..LostPacket::default() };
+    westwood.on_loss(&path, &loss(&[nothing], true));
+    let counts = EcnEvent { ce: Some(0), largest_acked: Some(0), ..EcnEvent::default() };
+    westwood.on_ecn(&path, &counts);
+    assert_eq!((westwood.cwnd(), westwood.in_recovery()), (12_000, false));
+    westwood.on_ecn(&path, &EcnEvent { ce: Some(1), ..counts });
+    assert_eq!((westwood.cwnd(), westwood.in_recovery()), (6_000, true));
+    // The period covers the packet: no second reduction.
+    westwood.on_ecn(&path, &EcnEvent { ce: Some(1), ..counts });
+    assert_eq!(westwood.cwnd(), 6_000);
+}
+
+#[test]
+fn the_handshake_moves_an_initial_window_only() {
+    // RFC 9002 section 7.2: up while it is the initial one, 10 * 1450; down to 10 * 1000 whatever it is above that.
+    let size = |westwood: &mut Westwood, max_datagram_size| {
+        let path = PathState { max_datagram_size, handshake_ready: false, ..PathState::default() };
+        westwood.on_app_limited(&path);
+        westwood.cwnd()
+    };
+    let mut fresh = Westwood::new(&Config::default());
+    assert_eq!([1_450, 1_450, 1_000].map(|bytes| size(&mut fresh, bytes)), [14_500, 14_500, 10_000]);
+    // After a loss 6000: neither up nor down; and 12000 after a loss is the initial window by chance.
+    for (grows, sizes) in [(false, [6_000, 6_000]), (true, [12_000, 10_000])] {
+        let mut stack = westwood(Config::default());
+        if grows {
+            stack.fill(0);
+            stack.ack_all(100);
+        }
+        let sent = stack.fill(100);
+        stack.lose(200, [sent.start]);
+        let mut reduced = *stack.cc();
+        assert_eq!([1_450, 1_000].map(|bytes| size(&mut reduced, bytes)), sizes);
+        // Congestion avoidance stays: the threshold goes along.
+        assert_eq!(reduced.ssthresh(), Some(sizes[1]));
+    }
 }
