@@ -191,13 +191,24 @@ fn read(text: &str) -> Result<RawScenario, Refused> {
         let path = e.path().to_string();
         let span = e.inner().span();
         Refused {
-            field: if path == "." { "scenario".to_owned() } else { path },
+            field: field_name(path),
             problem: e.inner().message().to_owned(),
             long_integer_ends: span
                 .filter(|span| text.get(span.clone()).is_some_and(is_long_integer))
                 .map(|span| span.end),
         }
     })
+}
+
+/// The field at a path of keys. A key may be empty.
+fn field_name(path: String) -> String {
+    if path == "." {
+        "scenario".to_owned()
+    } else if path.is_empty() || path.ends_with('.') {
+        path + "\"\""
+    } else {
+        path
+    }
 }
 
 /// Whether `literal` is a decimal integer with more digits than 128 bits hold.

@@ -213,6 +213,8 @@ fn unknown_fields_are_refused_with_the_known_ones() {
     assert_refused("size_bytes", "bytes = 1\nsize_bytes", "transfer.bytes", "`size_bytes`");
     assert_refused("cwnd_bytes", "cwnd = 1\ncwnd_bytes", "resume.cwnd", "`cwnd_bytes`");
     assert_refused("mtu_bytes = 1_440", "cc = \"c4\"", "endpoint.cc", "`mtu_bytes`");
+    assert_refused("name =", "'' = 1\nname =", "\"\"", "expected one of `name`, `summary`");
+    assert_refused("rate_mbps = 5", "rate_mbps = 5\n'' = 1", "link[0].\"\"", "`rate_mbps`");
 }
 
 #[test]
