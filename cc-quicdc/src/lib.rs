@@ -101,6 +101,8 @@
 //!   ([`on_path_change`](cc_core::CongestionController::on_path_change)).
 //! * Limits to keep in mind: on a path whose congestion avoidance takes longer than 10 s to build up 5 ms of queue, the base follows the
 //!   queue, and only losses end growth. With fewer than eight datagrams' worth of window the threshold is never reached.
+//!   [`DelayMode::PaperFraction`] after losses that no queue caused has a threshold below a datagram's time, and a window that stays low
+//!   until a loss teaches another.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(

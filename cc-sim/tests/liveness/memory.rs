@@ -4,6 +4,14 @@ use cc_sim::{Algorithm, Scenario};
 
 const SECOND: u64 = 1_000_000;
 
+/// Whether the algorithm's document lets it come back after any disturbance.
+///
+/// The fraction mode of QUIC-DC's paper takes the largest queue from the RTTs before a loss. After losses that no queue caused
+/// the sender's own datagrams are a signal, and nothing ends that where nothing is lost any more.
+pub(super) fn comes_back(main: Algorithm) -> bool {
+    main != Algorithm::QuicDcFraction
+}
+
 /// In microseconds, by the time scales that the algorithm's document gives; the longest of all flows counts.
 ///
 /// - BBR probes for bandwidth 3 s after the last time at the latest (draft-ietf-ccwg-bbr section 5.3.3.8).

@@ -10,7 +10,8 @@
 //!   (RFC 9438 section 4.3, the slowest there is) in `P` round trips, in the middle of which a full queue may halve the
 //!   window once; 40 are for the timeout, the eight that are measured, and the cycles of senders that measure the path.
 //!   While other flows have not ended, all flows together must do so. Where that fails, the run is made again, and so much
-//!   more time given as the flows' algorithms may go on with what they measured before (`memory`).
+//!   more time given as the flows' algorithms may go on with what they measured before (`memory`). One algorithm may
+//!   stay below half of what the path carries (`memory`).
 //! - **No stall**: at the end of the run the last progress is not longer ago than the eight round trips and a timeout.
 //! - **Bounds**: the wait in the queue is never above its limit by more than a datagram's time. Once back to work, and eight
 //!   round trips after the disturbance, which may have left more of a larger path in flight than this one holds, in flight
@@ -27,7 +28,7 @@ use crate::watch::watched;
 use cc_sim::scenario::{Jitter, LinkState, QueueLimit, RunEnd};
 use cc_sim::{Algorithm, MakeController, Observer, RunOutcome, Sample, SampleKind, Scenario, simulate_with};
 use cc_testkit::Record;
-use memory::memory_us;
+use memory::{comes_back, memory_us};
 use std::sync::Mutex;
 
 /// Round trips for what does not depend on the path's size.
@@ -62,7 +63,7 @@ pub(crate) fn check_with(
     make: MakeController<'_>,
     seed: u64,
 ) -> Result<u64, String> {
-    let calm = Calm::of(scenario)?;
+    let calm = Calm { must_come_back: comes_back(algorithm), ..Calm::of(scenario)? };
     let result = run(scenario, algorithm, make, seed, calm);
     let more_us = memory_us(scenario, algorithm);
     match result {
@@ -119,6 +120,7 @@ struct Calm {
     allowed_us: u64,
     /// How long the other flows may take from then on, if there are any.
     others_us: u64,
+    must_come_back: bool,
 }
 
 impl Calm {
@@ -160,6 +162,7 @@ impl Calm {
             initial_window: endpoint.initial_window,
             allowed_us: (ROUNDS + 2 * packets) * round_us + from.min(MAX_TIMEOUT_US),
             others_us: 2 * time_of(others),
+            must_come_back: true,
         })
     }
 
@@ -219,7 +222,10 @@ impl Meter {
                 return Err(format!("{count} packets sent beyond the {what}, {} timeouts", self.timeouts));
             }
         }
-        let back_us = self.back_to_work(outcome)?;
+        let back_us = match self.back_to_work(outcome) {
+            Err(message) if calm.must_come_back => return Err(message),
+            result => result.unwrap_or(outcome.end_us),
+        };
         let since = self.progress.last().map_or(outcome.end_us, |last| outcome.end_us - last.0);
         let longest_us = MEASURED * calm.round_us + calm.from.min(MAX_TIMEOUT_US);
         if since > longest_us {
