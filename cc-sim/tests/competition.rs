@@ -1,8 +1,11 @@
 //! Two flows on one path: those of one algorithm share it, and the draft's competitions go as they did.
 
+mod snapshot;
+
 use cc_sim::scenario::{Group, builtin};
 use cc_sim::share::ShareExperiment;
 use cc_sim::{Algorithm, FlowOutcome, Scenario, experiment, simulate_flows};
+use snapshot::assert_unchanged;
 use std::fmt::Write as _;
 
 #[test]
@@ -29,9 +32,6 @@ fn two_flows_of_one_algorithm_share_a_path_and_fill_it() {
 /// How the draft's competitions end with `main`: a line for each, in times of microseconds and in packets. A change of any of
 /// the algorithms shows here; the commit says why.
 fn check(main: Algorithm) {
-    let mut settings = insta::Settings::clone_current();
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
     let flow = |flow: &FlowOutcome| {
         let counters = &flow.counters;
         let end = flow.last_byte_us.map_or_else(|| "-".to_owned(), |us| us.to_string());
@@ -44,7 +44,7 @@ fn check(main: Algorithm) {
         let (first, second) = (flow(&outcome.flows[0]), flow(&outcome.flows[1]));
         writeln!(table, "{name:<12} {:>10} {first} | {second}", outcome.main.completion_us).unwrap();
     }
-    settings.bind(|| insta::assert_snapshot!(format!("compete_{}", main.name()), table));
+    assert_unchanged(&format!("compete_{}", main.name()), &table);
 }
 
 #[test]

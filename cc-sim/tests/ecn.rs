@@ -1,9 +1,12 @@
 //! ECN from end to end: an AQM that marks as theory says, marks that reach the sender, validation, and the draft's ECN tests as
 //! their runs had them and as they are written.
 
+mod snapshot;
+
 use cc_sim::measure::{RunFigures, measure, measure_from};
 use cc_sim::scenario::{Group, Scenario, builtin, parse};
 use cc_sim::{Algorithm, FlowOutcome, Observer, Sample, simulate};
+use snapshot::assert_unchanged;
 use std::fmt::Write as _;
 
 fn scenario(text: &str) -> Scenario {
@@ -142,9 +145,6 @@ fn the_l_queue_is_short_once_c4_has_started() {
 /// How the ECN tests end with `main`: for each flow when its last byte came, what it sent, and what the AQM did to it; for each
 /// queue its packets and their time in it. A change of the AQM or of any of the algorithms shows here; the commit says why.
 fn check(main: Algorithm) {
-    let mut settings = insta::Settings::clone_current();
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
     let mut table =
         "scenario       algorithm, last byte us, sent, CE, early, full | L packets, mean us, p99 us | the same of C\n"
             .to_owned();
@@ -175,7 +175,7 @@ fn check(main: Algorithm) {
             table.push('\n');
         }
     }
-    settings.bind(|| insta::assert_snapshot!(format!("ecn_tests_{}", main.name()), table));
+    assert_unchanged(&format!("ecn_tests_{}", main.name()), &table);
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! Audio and video: delays worked out by hand, the runs of the draft's tests, and their traces.
 
+mod snapshot;
+
 use cc_sim::scenario::{Group, builtin, parse};
-use cc_sim::trace::trace_lines;
 use cc_sim::{Algorithm, MediaStreamOutcome, RunOutcome, Scenario, simulate_flows};
+use snapshot::{assert_traces_unchanged, assert_unchanged};
 use std::fmt::Write;
 
 /// 8 Mbit/s, a microsecond a byte, and 10 ms one way; datagrams have full size from the start and leave at once.
@@ -113,36 +115,19 @@ const TRACED: [(&str, u64); 8] = [
     ("media_ecn", 500_000),
 ];
 
-fn snapshots() -> insta::Settings {
-    let mut settings = insta::Settings::clone_current();
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings
-}
-
-/// A change of any decision of an algorithm or of the simulator shows here; the commit says why.
-fn check_traces(algorithm: Algorithm) {
-    snapshots().bind(|| {
-        for (name, interval_us) in TRACED {
-            let trace = trace_lines(&builtin(name).unwrap(), algorithm, 1, interval_us).unwrap();
-            insta::assert_snapshot!(format!("{name}_{}", algorithm.name()), trace);
-        }
-    });
-}
-
 #[test]
 fn c4_goes_the_same_way_through_media() {
-    check_traces(Algorithm::C4);
+    assert_traces_unchanged(Algorithm::C4, &TRACED);
 }
 
 #[test]
 fn bbr_goes_the_same_way_through_media() {
-    check_traces(Algorithm::Bbr);
+    assert_traces_unchanged(Algorithm::Bbr, &TRACED);
 }
 
 #[test]
 fn cubic_goes_the_same_way_through_media() {
-    check_traces(Algorithm::Cubic);
+    assert_traces_unchanged(Algorithm::Cubic, &TRACED);
 }
 
 #[test]
@@ -171,5 +156,5 @@ fn the_streams_of_the_media_tests_fare_as_they_did() {
             }
         }
     }
-    snapshots().bind(|| insta::assert_snapshot!("media_streams", table));
+    assert_unchanged("media_streams", &table);
 }

@@ -3,8 +3,10 @@
 //! A change of any decision of an algorithm, of `cc_core::Path` or of the simulator shows here as a diff to be read line
 //! by line (`cargo insta review`, or `INSTA_UPDATE=always`); the commit says why.
 
-use cc_sim::trace::trace_lines;
+mod snapshot;
+
 use cc_sim::{Algorithm, scenario};
+use snapshot::assert_traces_unchanged;
 
 /// Scenarios and the interval of their lines in microseconds: some dozens of lines each.
 const SCENARIOS: [(&str, u64); 7] = [
@@ -18,20 +20,7 @@ const SCENARIOS: [(&str, u64); 7] = [
 ];
 
 fn check(algorithm: Algorithm) {
-    check_on(algorithm, &SCENARIOS);
-}
-
-fn check_on(algorithm: Algorithm, scenarios: &[(&str, u64)]) {
-    let mut settings = insta::Settings::clone_current();
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings.bind(|| {
-        for &(name, interval_us) in scenarios {
-            let scenario = scenario::builtin(name).unwrap();
-            let trace = trace_lines(&scenario, algorithm, 1, interval_us).unwrap();
-            insta::assert_snapshot!(format!("{name}_{}", algorithm.name()), trace);
-        }
-    });
+    assert_traces_unchanged(algorithm, &SCENARIOS);
 }
 
 #[test]
@@ -54,17 +43,17 @@ const CHANGES: [(&str, u64); 2] = [("drop_and_back", 500_000), ("short_long", 2_
 
 #[test]
 fn quicdc_goes_the_same_way_through_two_of_them() {
-    check_on(Algorithm::QuicDc, &CHANGES);
+    assert_traces_unchanged(Algorithm::QuicDc, &CHANGES);
 }
 
 #[test]
 fn westwood_goes_the_same_way_through_two_of_them() {
-    check_on(Algorithm::Westwood, &CHANGES);
+    assert_traces_unchanged(Algorithm::Westwood, &CHANGES);
 }
 
 #[test]
 fn reno_goes_the_same_way_through_two_of_them() {
-    check_on(Algorithm::Reno, &CHANGES);
+    assert_traces_unchanged(Algorithm::Reno, &CHANGES);
 }
 
 /// One flow before a queue of tail drop that sends ECT(0), and before DualPI2.
@@ -72,17 +61,17 @@ const ECN: [(&str, u64); 2] = [("ecn", 500_000), ("l4s", 250_000)];
 
 #[test]
 fn c4_goes_the_same_way_past_both_queues_of_the_ecn_tests() {
-    check_on(Algorithm::C4, &ECN);
+    assert_traces_unchanged(Algorithm::C4, &ECN);
 }
 
 #[test]
 fn bbr_goes_the_same_way_past_both_queues_of_the_ecn_tests() {
-    check_on(Algorithm::Bbr, &ECN);
+    assert_traces_unchanged(Algorithm::Bbr, &ECN);
 }
 
 #[test]
 fn cubic_goes_the_same_way_past_both_queues_of_the_ecn_tests() {
-    check_on(Algorithm::Cubic, &ECN);
+    assert_traces_unchanged(Algorithm::Cubic, &ECN);
 }
 
 #[test]

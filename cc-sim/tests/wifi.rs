@@ -1,9 +1,11 @@
 //! The draft's scenarios over Wi-Fi: whole runs through a fade and through suspensions against times worked out by hand, and
 //! snapshots of what they are today.
 
+mod snapshot;
+
 use cc_sim::scenario::{Group, LinkState, LinkTimeline, QueueLimit, RunEnd, Scenario, builtin, parse};
-use cc_sim::trace::trace_lines;
 use cc_sim::{Algorithm, FlowOutcome, Observer, Progress, simulate, simulate_flows};
+use snapshot::{assert_traces_unchanged, assert_unchanged};
 use std::fmt::Write as _;
 
 /// What the client of the main flow has got at the end of each millisecond.
@@ -98,36 +100,19 @@ const TRACED: [(&str, u64); 6] = [
     ("wifi_bad_cubic", 500_000),
 ];
 
-fn snapshots() -> insta::Settings {
-    let mut settings = insta::Settings::clone_current();
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings
-}
-
-/// A change of any decision of an algorithm or of the simulator shows here; the commit says why.
-fn check_traces(algorithm: Algorithm) {
-    snapshots().bind(|| {
-        for (name, interval_us) in TRACED {
-            let trace = trace_lines(&builtin(name).unwrap(), algorithm, 1, interval_us).unwrap();
-            insta::assert_snapshot!(format!("{name}_{}", algorithm.name()), trace);
-        }
-    });
-}
-
 #[test]
 fn c4_goes_the_same_way_through_wifi() {
-    check_traces(Algorithm::C4);
+    assert_traces_unchanged(Algorithm::C4, &TRACED);
 }
 
 #[test]
 fn bbr_goes_the_same_way_through_wifi() {
-    check_traces(Algorithm::Bbr);
+    assert_traces_unchanged(Algorithm::Bbr, &TRACED);
 }
 
 #[test]
 fn cubic_goes_the_same_way_through_wifi() {
-    check_traces(Algorithm::Cubic);
+    assert_traces_unchanged(Algorithm::Cubic, &TRACED);
 }
 
 #[test]
@@ -154,5 +139,5 @@ fn wifi_as_written_ends_as_it_did() {
             writeln!(table, "{name:<22} {completion:>10}{}", flows.join(" |")).unwrap();
         }
     }
-    snapshots().bind(|| insta::assert_snapshot!("wifi_written", table));
+    assert_unchanged("wifi_written", &table);
 }
