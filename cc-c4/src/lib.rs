@@ -77,7 +77,9 @@
 //! Those of the algorithm, kept as they are. A flow that stays application-limited from its start never leaves
 //! Initial, and its window grows with every acked byte: the pacing rate alone bounds its bursts. Below 50 kB/s
 //! losses are never congestion, since the average loss rate stays below 52 %. A resume that ends before the first
-//! rate sample falls back to the initial window, unpaced from the next ACK on.
+//! rate sample falls back to the initial window, unpaced from the next ACK on. The fastest burst of ACKs that the path
+//! ever showed stays in the pace of Initial, also when that begins anew: after ACKs were held back and handed over
+//! together, a start of one round trip at twelve times the path's rate has been seen.
 #![no_std]
 #![forbid(unsafe_code)]
 #![deny(

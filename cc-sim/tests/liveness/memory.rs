@@ -12,6 +12,16 @@ pub(super) fn comes_back(main: Algorithm) -> bool {
     main != Algorithm::QuicDcFraction
 }
 
+/// The phase in which the algorithm may have more in flight than a multiple of what the path holds.
+///
+/// C4 paces in Initial at the mean of twice its rate and of the fastest burst of ACKs that the path ever showed, and after three successful
+/// pushes begins Initial again. A disturbance of the way back that hands over ACKs in bursts so leaves it a pace of many times the
+/// path's rate (twelve times was seen) until the delay or the losses of the first round trip end that phase. Its window, which is checked, is the
+/// only bound there.
+pub(super) fn overfilling_phase(main: Algorithm) -> Option<&'static str> {
+    (main == Algorithm::C4).then_some("initial")
+}
+
 /// In microseconds, by the time scales that the algorithm's document gives; the longest of all flows counts.
 ///
 /// - BBR probes for bandwidth 3 s after the last time at the latest (draft-ietf-ccwg-bbr section 5.3.3.8).

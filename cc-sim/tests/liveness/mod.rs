@@ -16,8 +16,7 @@
 //! - **Bounds**: the wait in the queue is never above its limit by more than a datagram's time. Once back to work, and eight
 //!   round trips after the disturbance, which may have left more of a larger path in flight than this one holds, in flight
 //!   is no more than six times what path and queue hold, and the initial window. A loss-based sender has twice of that in
-//!   slow start, until the first loss is noticed; C4 paces in Initial at the mean of twice its rate and of the fastest burst
-//!   of ACKs that it ever saw, which on paths near 1 Mbit/s was seen to be three and a half times the path's rate.
+//!   slow start, until the first loss is noticed. One algorithm is not asked that in one of its phases (`memory`).
 //! - **Obedience**, all the time: no flow sends beyond its window, its leave of RFC 9002 section 7.3.2 or its pacing rate, but
 //!   for one packet per probe timeout.
 //! - **The invariants** of the conformance kit, after every call.
@@ -28,7 +27,7 @@ use crate::watch::watched;
 use cc_sim::scenario::{Jitter, LinkState, QueueLimit, RunEnd};
 use cc_sim::{Algorithm, MakeController, Observer, RunOutcome, Sample, SampleKind, Scenario, simulate_with};
 use cc_testkit::Record;
-use memory::{comes_back, memory_us};
+use memory::{comes_back, memory_us, overfilling_phase};
 use std::sync::Mutex;
 
 /// Round trips for what does not depend on the path's size.
@@ -63,7 +62,11 @@ pub(crate) fn check_with(
     make: MakeController<'_>,
     seed: u64,
 ) -> Result<u64, String> {
-    let calm = Calm { must_come_back: comes_back(algorithm), ..Calm::of(scenario)? };
+    let calm = Calm {
+        must_come_back: comes_back(algorithm),
+        overfilling_phase: overfilling_phase(algorithm),
+        ..Calm::of(scenario)?
+    };
     let result = run(scenario, algorithm, make, seed, calm);
     let more_us = memory_us(scenario, algorithm);
     match result {
@@ -121,6 +124,8 @@ struct Calm {
     /// How long the other flows may take from then on, if there are any.
     others_us: u64,
     must_come_back: bool,
+    /// The flight is judged from two round trips after this phase on.
+    overfilling_phase: Option<&'static str>,
 }
 
 impl Calm {
@@ -163,6 +168,7 @@ impl Calm {
             allowed_us: (ROUNDS + 2 * packets) * round_us + from.min(MAX_TIMEOUT_US),
             others_us: 2 * time_of(others),
             must_come_back: true,
+            overfilling_phase: None,
         })
     }
 
@@ -182,6 +188,8 @@ struct Meter {
     delivered: Vec<u64>,
     /// Time and bytes in flight of the main flow, in the calm part.
     flight: Vec<(u64, u64)>,
+    /// Until when what the overfilling phase sent may be in flight.
+    overfilled_until_us: u64,
     timeouts: u64,
     longest_wait_us: u64,
     sent_beyond_window: u64,
@@ -203,7 +211,12 @@ impl Observer for Meter {
             // Of a reverse flow it is the other queue, which has the same limit.
             self.longest_wait_us = self.longest_wait_us.max(sample.queue_us);
             if flow == 0 {
-                self.flight.push((sample.at_us, sample.bytes_in_flight));
+                if self.calm.overfilling_phase == Some(sample.cc.phase) {
+                    self.overfilled_until_us = sample.at_us + 2 * self.calm.round_us;
+                }
+                if sample.at_us > self.overfilled_until_us {
+                    self.flight.push((sample.at_us, sample.bytes_in_flight));
+                }
             }
         }
     }
