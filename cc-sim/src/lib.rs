@@ -13,6 +13,27 @@ mod engine;
 pub mod event_log;
 pub mod experiment;
 pub mod ideal;
+pub mod link {
+    //! One direction of the simulator's bottleneck by itself, for whoever has datagrams and a clock of their own.
+    //!
+    //! ```
+    //! use cc_sim::link::{Datagram, Ecn, Event, LinkConfig, LinkModel};
+    //!
+    //! // 8 Mbit/s, 20 ms: 1000 bytes take a millisecond and 20 more.
+    //! let config = LinkConfig { rate_bps: 8_000_000, latency_us: 20_000, ..LinkConfig::default() };
+    //! let mut link = LinkModel::new(&config, 1)?;
+    //! let datagram = Datagram { token: 7, bytes: 1_000, ecn: Ecn::Ect0 };
+    //! link.submit(500, datagram, |event| panic!("{event:?}"));
+    //! assert_eq!(link.next_event(), Some(21_500));
+    //! let mut events = Vec::new();
+    //! link.advance(30_000, |event| events.push(event));
+    //! assert_eq!(events, [Event::Delivered { at_us: 21_500, datagram }]);
+    //! # Ok::<(), cc_sim::link::LinkConfigError>(())
+    //! ```
+    pub use crate::engine::Ecn;
+    pub use crate::engine::standalone::{Datagram, DropCause, Event, LinkConfig, LinkConfigError, LinkModel};
+    pub use crate::scenario::{DualPi2, Jitter, QueueLimit, Scheduler, WifiModel};
+}
 pub mod measure;
 pub mod report;
 pub mod scenario;

@@ -73,6 +73,23 @@ impl DualPi2 {
         }
     }
 
+    /// Works with other parameters from now on. Queues and probability stay.
+    pub(super) fn set_config(&mut self, config: &scenario::DualPi2) {
+        self.config = *config;
+    }
+
+    /// Takes all packets out, in the order in which they came.
+    pub(super) fn drain(&mut self) -> Vec<Packet> {
+        let mut packets: Vec<(u64, Packet)> = Vec::new();
+        for queue in [&mut self.l4s, &mut self.classic] {
+            queue.bytes = 0;
+            packets.extend(queue.packets.drain(..));
+        }
+        // Stable: of two that came in the same microsecond that of the L queue is first.
+        packets.sort_by_key(|&(came_at, _)| came_at);
+        packets.into_iter().map(|(_, packet)| packet).collect()
+    }
+
     /// Bytes in both queues.
     pub(super) fn bytes(&self) -> u64 {
         self.l4s.bytes + self.classic.bytes

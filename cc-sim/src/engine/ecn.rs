@@ -3,12 +3,16 @@
 use cc_core::{EcnCodepoint, EcnCounts};
 
 /// ECN field of a datagram (RFC 3168 section 5).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Ecn {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Ecn {
+    /// Not ECN-capable transport.
     #[default]
     NotEct,
+    /// ECN-capable transport, with the classic meaning of marks.
     Ect0,
+    /// ECN-capable transport, with the meaning of L4S (RFC 9331).
     Ect1,
+    /// Congestion experienced.
     Ce,
 }
 

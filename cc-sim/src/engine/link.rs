@@ -10,6 +10,7 @@ use super::outcome::LinkOutcome;
 use super::packet::{Content, Packet};
 use super::rng::SplitMix64;
 use super::schedule::NEVER;
+use crate::scenario;
 use crate::scenario::{Direction, Jitter, LinkState, QueueLimit};
 use std::collections::VecDeque;
 
@@ -107,6 +108,24 @@ impl Link {
     pub(super) fn with_aqm(mut self, aqm: Option<DualPi2>) -> Self {
         self.aqm = aqm.map(Box::new);
         self
+    }
+
+    /// Changes, adds or removes the AQM at time `now`. What a removed one held goes into the queue of the link, or to `on_drop`.
+    pub(super) fn change_aqm(
+        &mut self,
+        now: u64,
+        config: Option<&scenario::DualPi2>,
+        seed: u64,
+        mut on_drop: impl FnMut(Packet),
+    ) {
+        match (self.aqm.as_mut(), config) {
+            (Some(aqm), Some(config)) => aqm.set_config(config),
+            (None, Some(config)) => self.aqm = Some(Box::new(DualPi2::new(config, seed))),
+            (_, None) => {
+                let held = self.aqm.take().map(|mut aqm| aqm.drain()).unwrap_or_default();
+                held.into_iter().filter(|&packet| !self.enqueue(now, packet)).for_each(&mut on_drop);
+            }
+        }
     }
 
     fn set(&mut self, state: &LinkState, direction: Direction) {

@@ -30,8 +30,10 @@ pub(crate) mod rng;
 mod run;
 mod schedule;
 mod server;
+pub(crate) mod standalone;
 
 pub use dualpi2::QueueKind;
+pub use ecn::Ecn;
 pub use outcome::{
     CrossOutcome, FlowCounters, FlowOutcome, LinkOutcome, MediaOutcome, MediaStreamOutcome, Outcome,
     RunOutcome,

@@ -32,7 +32,7 @@ mod error;
 mod flow;
 mod link;
 mod media;
-mod parse;
+pub(crate) mod parse;
 mod print;
 
 pub use builtin::{Group, builtin, builtin_names};

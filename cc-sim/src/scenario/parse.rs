@@ -133,11 +133,11 @@
 
 mod check;
 mod cross;
-mod dualpi2;
+pub(crate) mod dualpi2;
 mod endpoint;
 mod flows;
 mod media;
-mod path;
+pub(crate) mod path;
 mod raw;
 
 use super::{Scenario, ScenarioError};

@@ -6,14 +6,14 @@ use crate::scenario::{DualPi2, ScenarioError, Scheduler};
 use std::ops::RangeInclusive;
 
 // In microseconds.
-const TARGET_US: RangeInclusive<u64> = 100..=MINUTE_US;
-const RTT_MAX_US: RangeInclusive<u64> = 1_000..=MINUTE_US;
-const UPDATE_US: RangeInclusive<u64> = 100..=10_000_000;
-const RAMP_US: RangeInclusive<u64> = 0..=MINUTE_US;
+pub(crate) const TARGET_US: RangeInclusive<u64> = 100..=MINUTE_US;
+pub(crate) const RTT_MAX_US: RangeInclusive<u64> = 1_000..=MINUTE_US;
+pub(crate) const UPDATE_US: RangeInclusive<u64> = 100..=10_000_000;
+pub(crate) const RAMP_US: RangeInclusive<u64> = 0..=MINUTE_US;
 // Numbers.
-const COUPLING: RangeInclusive<u64> = 1..=16;
-const MIN_PACKETS: RangeInclusive<u64> = 0..=1_000_000;
-const L4S_WEIGHT: RangeInclusive<u64> = 1..=1_000;
+pub(crate) const COUPLING: RangeInclusive<u64> = 1..=16;
+pub(crate) const MIN_PACKETS: RangeInclusive<u64> = 0..=1_000_000;
+pub(crate) const L4S_WEIGHT: RangeInclusive<u64> = 1..=1_000;
 
 impl Checker<'_> {
     pub(super) fn dualpi2(&self, raw: &RawDualPi2) -> Result<DualPi2, ScenarioError> {

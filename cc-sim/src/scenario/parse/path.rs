@@ -11,12 +11,12 @@ use std::ops::RangeInclusive;
 // In units of the program: us, bit/s, bytes.
 /// A millisecond at least, so that a timeline that repeats does not consist of changes only.
 const DURATION_US: RangeInclusive<u64> = 1_000..=DAY_US;
-const LATENCY_US: RangeInclusive<u64> = 0..=MINUTE_US;
-const QUEUE_US: RangeInclusive<u64> = 1..=MINUTE_US;
+pub(crate) const LATENCY_US: RangeInclusive<u64> = 0..=MINUTE_US;
+pub(crate) const QUEUE_US: RangeInclusive<u64> = 1..=MINUTE_US;
 /// The least that [`queue_bytes`] allows, and the most.
-const QUEUE_BYTES: RangeInclusive<u64> = size::CLIENT_HELLO..=1_000_000_000_000;
-const JITTER_US: RangeInclusive<u64> = 0..=10_000_000;
-const RATE_BPS: RangeInclusive<u64> = 1_000..=1_000_000_000_000;
+pub(crate) const QUEUE_BYTES: RangeInclusive<u64> = size::CLIENT_HELLO..=1_000_000_000_000;
+pub(crate) const JITTER_US: RangeInclusive<u64> = 0..=10_000_000;
+pub(crate) const RATE_BPS: RangeInclusive<u64> = 1_000..=1_000_000_000_000;
 /// So that a run that is given time enough gets through.
 const LOSS_PPM: RangeInclusive<u64> = 0..=500_000;
 const MAX_STATES: usize = 1_000;
