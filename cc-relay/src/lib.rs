@@ -38,6 +38,7 @@
 
 #![cfg(target_os = "linux")]
 
+pub mod cli;
 mod clients;
 mod config;
 mod error;
@@ -60,3 +61,8 @@ pub enum Direction {
     /// From the server to the clients.
     ToClient,
 }
+
+/// The example of the README, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

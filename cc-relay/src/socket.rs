@@ -34,8 +34,10 @@ impl Socket {
     /// A socket at `address`.
     pub(crate) fn bind(address: SocketAddr, buffer_bytes: usize) -> io::Result<Self> {
         let socket = RawSocket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
-        // Not granted in full above the system's limit, which is no error.
-        socket.set_recv_buffer_size(buffer_bytes)?;
+        // Above the system's limit with privileges only; without them less is granted, which is no error.
+        if rustix::net::sockopt::set_socket_recv_buffer_size_force(&socket, buffer_bytes).is_err() {
+            socket.set_recv_buffer_size(buffer_bytes)?;
+        }
         socket.set_send_buffer_size(buffer_bytes)?;
         socket.bind(&SockAddr::from(address))?;
         let io = UdpSocket::from(socket);
