@@ -1,8 +1,27 @@
-//! DualPI2, the coupled dual-queue AQM of RFC 9332 appendix A, in integers.
+//! DualPI2, the coupled dual-queue AQM of RFC 9332 appendix A, in integers. Figures and lines are those of that appendix; with
+//! pass 2, which repeats the functions with low link rates and overload.
 //!
-//! What the RFC leaves open: the room is tested with the size of the arriving packet; times in a queue are sojourn times; the
-//! counters of [`Queue::recurs`] start at random values of the run's seed; an update that is due between two events takes
-//! place at its own time, with the queues as they are then.
+//! What the RFC leaves open, and what is chosen here:
+//!
+//! - Times in a queue are sojourn times (note a of appendix A.1): what the head of the queue has waited.
+//! - The counters of [`Queue::recurs`] start at random values of the run's seed, so that the runs of a cell differ.
+//! - An update that is due between two events takes place at its own time, with the queues as they are then.
+//! - The packet that is being dequeued is one of the queue when the length is compared with `Th_len`: the text exempts a queue of
+//!   one packet from the native AQM; the pseudocode, read to the letter (line 5a after line 4a), would exempt one of two as well.
+//! - Round robin counts bytes, prefers the L queue when both queues begin to compete, and forgets what it owes when it is asked
+//!   with one of them empty.
+//!
+//! Left out:
+//!
+//! - Classifiers other than the ECN field (section 2.3), and with them what section 2.5.1.1 wants of ECT(0) and Not-ECT
+//!   packets in the L queue and of ECT(1) packets in the classic one. Its last paragraph, drops of both types of ECN-capable
+//!   traffic in overload, is here.
+//! - Separate buffers (note b), the delay behind the head (note a), delay on saturation (section 4.2.3), per-flow protection of
+//!   the L queue.
+//! - The additions of the Linux implementation: no coupled marks and classic drops while both queues together hold less than
+//!   two datagrams, `Th_len` compared at enqueue, updates every 16 ms.
+//! - The monitoring of section 2.5.2: marks, drops and delays of each queue are counted for the tables, base and coupled
+//!   probabilities are not.
 
 use super::ecn::Ecn;
 use super::packet::Packet;
@@ -14,8 +33,12 @@ use std::collections::VecDeque;
 /// A probability in units of 2^-32.
 type Probability = u64;
 
-/// Certainty: the largest base probability, and `p_Lmax`.
+/// Certainty: the largest base probability, and `p_Lmax` (figure 2, line 21).
 const ONE: Probability = 1 << 32;
+
+/// `MTU` of figure 3, line 2, in bytes: an Ethernet packet of 1500, less 28 for the headers of IPv4 and UDP, as sizes are those of
+/// UDP payloads here.
+const MTU: u64 = 1_472;
 
 /// Which of the two queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -100,10 +123,11 @@ impl DualPi2 {
         self.l4s.packets.is_empty() && self.classic.packets.is_empty()
     }
 
-    /// Takes a packet if both queues together then hold at most `limit` bytes (`dualpi2_enqueue`).
+    /// Takes a packet if both queues together have room for one of the MTU, so that large packets fare no worse than small
+    /// ones (`dualpi2_enqueue`, figure 3). One that is larger needs its own room.
     pub(super) fn enqueue(&mut self, now: u64, packet: Packet, limit: Option<u64>) -> bool {
         self.update_until(now);
-        if limit.is_some_and(|limit| self.bytes().saturating_add(packet.bytes) > limit) {
+        if limit.is_some_and(|limit| self.bytes().saturating_add(packet.bytes.max(MTU)) > limit) {
             return false;
         }
         match packet.ecn {
@@ -113,8 +137,8 @@ impl DualPi2 {
         true
     }
 
-    /// The next packet for the link, marked or not; `on_drop` gets those that are dropped before it (`dualpi2_dequeue` of
-    /// appendix A.2, which includes overload).
+    /// The next packet for the link, marked or not; `on_drop` gets those that are dropped before it (`dualpi2_dequeue`,
+    /// figure 7).
     pub(super) fn dequeue(&mut self, now: u64, mut on_drop: impl FnMut(Packet)) -> Option<Dequeued> {
         self.update_until(now);
         loop {
@@ -134,6 +158,7 @@ impl DualPi2 {
         let (came_at, mut packet) = self.l4s.pop()?;
         let sojourn_us = now.saturating_sub(came_at);
         let coupled = self.coupled();
+        // Lines 4b to 8j.
         let marked = if coupled < ONE {
             let likelihood = self.native(sojourn_us).max(coupled);
             self.l4s.recurs(likelihood)
@@ -155,7 +180,7 @@ impl DualPi2 {
         let likelihood = self.classic_likelihood();
         let mut marked = false;
         if self.classic.recurs(likelihood) {
-            // Overload disables ECN.
+            // Lines 12a and 12b: overload disables ECN.
             if packet.ecn == Ecn::NotEct || likelihood >= self.classic_max() {
                 on_drop(packet);
                 return None;
@@ -175,12 +200,13 @@ impl DualPi2 {
         ((u128::from(self.base) * u128::from(self.base)) >> 32) as Probability
     }
 
-    /// `p_Cmax`: the classic probability at which the coupled one is 1.
+    /// `p_Cmax` (figure 2, line 11): the classic probability at which the coupled one is 1.
     fn classic_max(&self) -> Probability {
         ONE / self.config.coupling.max(1).pow(2)
     }
 
-    /// `p'_L`: the ramp of the L queue's own AQM over the packet's time in it. The packet has left the queue.
+    /// `p'_L`: the ramp of the L queue's own AQM over the packet's time in it (`laqm`, figure 5; figure 7, lines 5a to 5d). The
+    /// packet has left the queue.
     fn native(&self, sojourn_us: u64) -> Probability {
         let scenario::DualPi2 { l4s_min_us, l4s_range_us, l4s_min_packets, .. } = self.config;
         if (self.l4s.packets.len() as u64) < l4s_min_packets || sojourn_us <= l4s_min_us {
@@ -194,7 +220,7 @@ impl DualPi2 {
         above_us * ONE / l4s_range_us
     }
 
-    /// Whose turn it is; `None` if both queues are empty.
+    /// Whose turn it is (`scheduler`, section 4.2.2); `None` if both queues are empty.
     fn schedule(&mut self, now: u64) -> Option<QueueKind> {
         let (l4s, classic) = match (self.l4s.packets.front(), self.classic.packets.front()) {
             (Some(l4s), Some(classic)) => (l4s, classic),
@@ -221,7 +247,7 @@ impl DualPi2 {
         }
     }
 
-    /// The updates that are due up to `now` (`dualpi2_update`).
+    /// The updates that are due up to `now`, with the longer of the two delays (`dualpi2_update`, figure 8).
     fn update_until(&mut self, now: u64) {
         while self.next_update <= now {
             let at = self.next_update;
@@ -272,7 +298,7 @@ impl Queue {
         self.packets.front().map_or(0, |&(came_at, _)| now.saturating_sub(came_at))
     }
 
-    /// True with this likelihood, evenly spaced (`recur`).
+    /// True with this likelihood, evenly spaced (`recur`, figure 4).
     fn recurs(&mut self, likelihood: Probability) -> bool {
         self.count += likelihood;
         let hit = self.count > ONE;

@@ -501,7 +501,7 @@ mod tests {
         let up = state(8_000_000, 1_000, QueueLimit::DelayUs(2_500));
         let aqm = DualPi2::new(&scenario::DualPi2::default(), 1);
         let mut link = Link::new(&up, Direction::Forward, 0).with_aqm(Some(aqm));
-        // 2.5 ms of 8 Mbit/s are 2500 bytes.
+        // 2.5 ms of 8 Mbit/s are 2500 bytes; one packet, and there is still room for 1472.
         assert_eq!((0..3).filter(|_| link.submit(0, packet(1_000))).count(), 2);
         assert_eq!((link.next_dequeue(), link.waiting_us(0)), (Some(0), 2_000));
         link.dequeue(0, |_| ()).unwrap();

@@ -221,13 +221,20 @@ fn the_shifted_fifo_prefers_the_l_queue_by_the_shift() {
 }
 
 #[test]
-fn both_queues_share_the_room() {
+fn both_queues_share_the_room_and_a_packet_gets_in_if_one_of_the_mtu_would() {
     let mut aqm = held_at(0);
-    assert!(aqm.enqueue(0, packet(1_000, Ecn::NotEct), Some(2_500)));
-    assert!(aqm.enqueue(0, packet(1_000, Ecn::Ect1), Some(2_500)));
-    assert!(!aqm.enqueue(0, packet(501, Ecn::Ect1), Some(2_500)));
-    assert!(aqm.enqueue(0, packet(500, Ecn::Ce), Some(2_500)));
-    assert_eq!((aqm.bytes(), aqm.l4s.bytes, aqm.l4s.packets.len()), (2_500, 1_500, 2));
+    // 1472 bytes of 2500 are free until 1028 are taken, and then not for the smallest packet.
+    assert!(aqm.enqueue(0, packet(528, Ecn::NotEct), Some(2_500)));
+    assert!(aqm.enqueue(0, packet(500, Ecn::Ect1), Some(2_500)));
+    assert!(aqm.enqueue(0, packet(1_472, Ecn::Ce), Some(2_500)));
+    assert_eq!((aqm.bytes(), aqm.l4s.bytes, aqm.l4s.packets.len()), (2_500, 1_972, 2));
+    let mut aqm = held_at(0);
+    assert!(aqm.enqueue(0, packet(1_029, Ecn::NotEct), Some(2_500)));
+    assert!(!aqm.enqueue(0, packet(40, Ecn::Ect1), Some(2_500)));
+    // A larger one needs the room that it takes.
+    assert!(!aqm.enqueue(0, packet(2_000, Ecn::Ect1), Some(3_028)));
+    assert!(aqm.enqueue(0, packet(2_000, Ecn::Ect1), Some(3_029)));
+    assert_eq!(aqm.bytes(), 3_029);
 }
 
 #[test]
@@ -239,4 +246,50 @@ fn counters_start_at_random_and_with_the_same_seed_alike() {
     assert_eq!(start(1), start(1));
     assert_ne!(start(1), start(2));
     assert!((0..100).map(start).all(|(l4s, classic)| l4s < ONE && classic < ONE));
+}
+
+#[test]
+fn ce_is_an_l4s_packet_and_is_not_marked_twice() {
+    // Certain marks: base 1/2 - 1, the largest below overload, and a counter that is nearly full.
+    let mut aqm = held_at(ONE / 2 - 1);
+    aqm.l4s.count = ONE;
+    assert!(aqm.enqueue(0, packet(1_000, Ecn::Ce), None));
+    let dequeued = aqm.dequeue(0, |_| panic!("dropped")).unwrap();
+    assert_eq!((dequeued.queue, dequeued.marked, dequeued.packet.ecn), (QueueKind::L4s, false, Ecn::Ce));
+}
+
+#[test]
+fn dropped_packets_do_not_end_a_turn_of_the_link() {
+    // base 1: every packet of both queues is dropped, but for the first of each, whose counter is 1 and not above it.
+    let mut aqm = held_at(ONE);
+    for _ in 0..3 {
+        assert!(aqm.enqueue(0, packet(1_000, Ecn::NotEct), None));
+    }
+    let mut dropped = 0;
+    assert!(aqm.dequeue(0, |_| dropped += 1).is_some());
+    assert_eq!(dropped, 0);
+    assert!(aqm.dequeue(0, |_| dropped += 1).is_none());
+    assert_eq!((dropped, aqm.bytes()), (2, 0));
+}
+
+#[test]
+fn the_l_queue_alone_drives_the_controller_into_overload() {
+    // Unresponsive traffic at twice the link's rate, all of it ECT(1): without the longer of the two delays (figure 8, line 2a)
+    // nothing but the room would limit the queue. Balance: half of the packets must be dropped, p_C = 1/2.
+    let mut aqm = aqm(&scenario::DualPi2::default());
+    let (mut sent, mut dropped) = (0_u64, 0_u64);
+    let mut last_sojourn_us = 0;
+    // A packet leaves every millisecond, two come.
+    for ms in 0..60_000_u64 {
+        for _ in 0..2 {
+            assert!(aqm.enqueue(ms * 1_000, packet(1_000, Ecn::Ect1), None));
+        }
+        let dequeued = aqm.dequeue(ms * 1_000, |_| dropped += u64::from(ms >= 30_000)).unwrap();
+        sent += u64::from(ms >= 30_000);
+        last_sojourn_us = dequeued.sojourn_us;
+    }
+    assert_eq!(sent, 30_000);
+    assert!((29_900..30_100).contains(&dropped), "{dropped}");
+    // The queue is at the target of 15 ms.
+    assert!((14_000..=16_000).contains(&last_sojourn_us), "{last_sojourn_us}");
 }
