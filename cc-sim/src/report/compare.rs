@@ -1,10 +1,14 @@
 //! Algorithms side by side: one line a scenario, ratios to the first algorithm and to the figures of others.
 
+mod standing;
+
 use super::table::{new_table, ratio, seconds};
 use super::{Format, RenderError, Row, Settings, finish_csv, json_text, rounded};
 use crate::Algorithm;
+use crate::scenario::builtin;
 use comfy_table::Table;
 use serde::Serialize;
+use standing::Standing;
 
 /// `rows` side by side: those of a scenario follow each other, with the same algorithms in the same order for each.
 ///
@@ -17,13 +21,17 @@ pub fn render_comparison(rows: &[Row], settings: Settings, format: Format) -> Re
         #[serde(flatten)]
         settings: Settings,
         counts: Counts,
+        standing: Standing,
         scenarios: Vec<Line<'a>>,
     }
     let lines = lines(rows);
     match format {
-        Format::Table => Ok(text_table(&lines, settings)),
+        Format::Table => Ok(text_table(&lines, &Standing::of(rows)?, settings)),
         Format::Csv => csv_lines(&lines, settings),
-        Format::Json => json_text(&Comparison { settings, counts: Counts::of(&lines), scenarios: lines }),
+        Format::Json => {
+            let (counts, standing) = (Counts::of(&lines), Standing::of(rows)?);
+            json_text(&Comparison { settings, counts, standing, scenarios: lines })
+        }
     }
 }
 
@@ -127,21 +135,32 @@ fn lines(rows: &[Row]) -> Vec<Line<'_>> {
 }
 
 /// A line for each scenario and algorithm would not be side by side, and all figures in one line too wide: a table of means
-/// and one of 90th percentiles.
-fn text_table(lines: &[Line<'_>], settings: Settings) -> String {
-    let means = one_table(lines, "mean", |column| {
-        (column.mean_us, column.ratio_mean, column.ratio_draft_mean, column.ratio_reference_mean)
-    });
-    let p90s = one_table(lines, "p90", |column| {
-        (column.p90_us, column.ratio_p90, column.ratio_draft_p90, column.ratio_reference_p90)
-    });
+/// and one of 90th percentiles. Audio and video have tables of their own.
+fn text_table(lines: &[Line<'_>], standing: &Standing, settings: Settings) -> String {
+    let is_media = |line: &&Line<'_>| builtin(line.scenario).is_ok_and(|scenario| scenario.media.is_some());
+    let (media, transfers): (Vec<_>, Vec<_>) = lines.iter().partition(is_media);
+    let mut text = String::new();
+    for (lines, name, time) in
+        [(transfers, "", seconds as fn(Option<f64>) -> String), (media, " ms", milliseconds)]
+    {
+        if lines.is_empty() {
+            continue;
+        }
+        let means = one_table(&lines, &format!("mean{name}"), time, |column| {
+            (column.mean_us, column.ratio_mean, column.ratio_draft_mean, column.ratio_reference_mean)
+        });
+        let p90s = one_table(&lines, &format!("p90{name}"), time, |column| {
+            (column.p90_us, column.ratio_p90, column.ratio_draft_p90, column.ratio_reference_p90)
+        });
+        text += &format!("{means}\n{p90s}\n");
+    }
     let first = lines.first().and_then(|line| line.algorithms.first()).map_or("", |column| column.algorithm);
     let Settings { runs, seed } = settings;
-    let mut text = format!(
-        "{means}\n{p90s}\n\
-         Completion times in seconds of virtual time, means and 90th percentiles; {runs} runs a cell, seed {seed}.\n\
+    text += &format!(
+        "Completion times in seconds of virtual time, means and 90th percentiles; {runs} runs a cell, seed {seed}.\n\
          /{first}: over those of {first}; /draft: over the draft's; /ref: over those of the simulator behind the draft, at its \
-         newest version.\nlimit: a sender that knew the path. With audio and video: mean of the average frame delay, and p90 of the largest.\n"
+         newest version.\nlimit: a sender that knew the path. ms, with audio and video: mean of the average frame delay, and p90 of \
+         the largest.\n"
     );
     let counts = Counts::of(lines);
     if counts.cells > 0 {
@@ -158,14 +177,21 @@ fn text_table(lines: &[Line<'_>], settings: Settings) -> String {
                 "C4 is no slower than in the draft in {c4_beats_draft} of {c4_cells} scenarios, and the fastest in {c4_fastest}.\n"
             );
         }
+        text += &standing.text();
     }
     text
 }
 
+/// Milliseconds with two decimals, or `-`.
+fn milliseconds(us: Option<f64>) -> String {
+    us.map_or_else(|| "-".to_owned(), |us| format!("{:.2}", us / 1e3))
+}
+
 /// The figure of each algorithm, and its ratios to the first algorithm, to the draft and to the reference.
 fn one_table(
-    lines: &[Line<'_>],
+    lines: &[&Line<'_>],
     name: &str,
+    time: fn(Option<f64>) -> String,
     figures: impl Fn(&Column) -> (f64, f64, Option<f64>, Option<f64>),
 ) -> Table {
     let published = lines.iter().flat_map(|line| &line.algorithms).any(|c| c.ratio_draft_mean.is_some());
@@ -186,7 +212,7 @@ fn one_table(
         let mut cells = vec![line.scenario.to_owned()];
         for (i, column) in line.algorithms.iter().enumerate() {
             let (us, to_first, to_draft, to_reference) = figures(column);
-            cells.push(seconds(Some(us)));
+            cells.push(time(Some(us)));
             if i > 0 {
                 cells.push(ratio(Some(to_first)));
             }
@@ -194,7 +220,7 @@ fn one_table(
                 cells.extend([ratio(to_draft), ratio(to_reference)]);
             }
         }
-        cells.push(seconds(line.limit_us.map(|us| us as f64)));
+        cells.push(time(line.limit_us.map(|us| us as f64)));
         table.add_row(cells);
     }
     table

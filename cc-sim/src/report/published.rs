@@ -20,6 +20,8 @@ pub struct Published {
     pub reference_mean_us: f64,
     /// 90th percentile of the reference simulator.
     pub reference_p90_us: f64,
+    /// Standard deviation of its 100 runs; with audio and video, of their average delays.
+    pub reference_sd_us: f64,
 }
 
 /// The figures of the files `data/network_events.csv`, `compete.csv`, `wifi.csv`, `ecn.csv` and
@@ -48,6 +50,11 @@ impl PublishedFigures {
         &self.0
     }
 
+    /// The figures of the built-in scenario of this name.
+    pub(super) fn named(&self, scenario: &str, algorithm: &str) -> Option<&Published> {
+        self.0.iter().find(|row| row.scenario == scenario && row.algorithm == algorithm)
+    }
+
     /// The figures for `scenario`, if it is the one they were measured with: a file that has the name of a built-in
     /// scenario but other parameters has none.
     #[must_use]
@@ -55,7 +62,7 @@ impl PublishedFigures {
         if builtin(&scenario.name).as_ref() != Ok(scenario) {
             return None;
         }
-        self.0.iter().find(|row| row.scenario == scenario.name && row.algorithm == algorithm)
+        self.named(&scenario.name, algorithm)
     }
 }
 
