@@ -1,0 +1,129 @@
+//! One path of a connection, as quinn tells it.
+
+use cc_adapter::{Clock, Ledger, Recipe, SendTimes};
+use cc_core::{AckedPacket, CongestionController, EcnEvent, LostPacket, PacketSpace, SendLimit};
+use std::time::Instant;
+
+/// quinn sends while `in_flight + bytes < window`: a byte more says "up to and including".
+const STRICT: u64 = 1;
+
+/// The calls of quinn 0.11 without its own types, which only quinn can make.
+#[derive(Clone, Debug)]
+pub(crate) struct Flow<C> {
+    clock: Clock,
+    ledger: Ledger<C>,
+    times: SendTimes,
+    initial_window: u64,
+    /// A copy that has not been used yet. It may be one to look at only (`Connection::congestion_state`), so that it becomes the
+    /// controller of a new port with the first thing that it is told.
+    is_copy: bool,
+}
+
+impl<C: CongestionController + Clone> Flow<C> {
+    pub(crate) fn new(recipe: &Recipe<C>, now: Instant, mtu: u16) -> Self {
+        let clock = Clock::starting(now);
+        let mtu = u64::from(mtu);
+        let controller = recipe.make(clock.start(), mtu);
+        Self {
+            clock,
+            initial_window: controller.cwnd(),
+            ledger: Ledger::new(controller, clock.start(), mtu),
+            times: SendTimes::new(),
+            is_copy: false,
+        }
+    }
+
+    /// The controller, as of the last commit.
+    pub(crate) const fn controller(&self) -> &C {
+        self.ledger.controller()
+    }
+
+    pub(crate) const fn initial_window(&self) -> u64 {
+        self.initial_window
+    }
+
+    /// Delivers what was collected of a frame.
+    pub(crate) fn commit(&mut self) {
+        self.ledger.commit();
+    }
+
+    /// `in_flight + bytes < window` is quinn's test.
+    pub(crate) fn window(&self) -> u64 {
+        self.ledger.window_for_rate().saturating_add(STRICT)
+    }
+
+    /// The copy for a path on which only the port is new.
+    pub(crate) fn for_new_port(&self) -> Self {
+        Self { is_copy: true, ..self.clone() }
+    }
+
+    /// Datagrams of `bytes` bytes together left, ACK-only ones included.
+    pub(crate) fn on_sent(&mut self, now: Instant, bytes: u64) {
+        let at = self.begin(now);
+        let sent = self.ledger.on_sent(at, at, bytes, PacketSpace::Application);
+        self.times.on_sent(at, bytes, &sent.snapshot, self.ledger.smoothed_rtt());
+    }
+
+    /// One ack-eliciting packet was newly acked.
+    pub(crate) fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, app_limited: bool) {
+        let at = self.begin(now);
+        self.begin_acks(at, app_limited);
+        let Some(sent_at) = self.clock.sent_at(sent) else { return };
+        let packet = AckedPacket {
+            sent_at,
+            bytes,
+            packets: Some(1),
+            snapshot: self.times.on_acked(sent_at, bytes),
+            ..AckedPacket::default()
+        };
+        self.ledger.on_acked(at, &packet);
+    }
+
+    /// The acks of a frame are complete; losses and marks of the same frame may follow.
+    pub(crate) fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool) {
+        let at = self.begin(now);
+        self.begin_acks(at, app_limited);
+        self.ledger.on_acks_complete(at, in_flight);
+    }
+
+    /// Packets were declared lost; the newest was sent at `sent`.
+    pub(crate) fn on_loss(&mut self, now: Instant, sent: Instant, bytes: u64, persistent: bool) {
+        let at = self.begin(now);
+        let Some(sent_at) = self.clock.sent_at(sent) else { return };
+        let packet =
+            LostPacket { sent_at, bytes, snapshot: self.times.on_lost(sent_at), ..LostPacket::default() };
+        self.ledger.on_lost(at, &packet);
+        if persistent {
+            self.ledger.on_persistent_congestion(at);
+        }
+    }
+
+    /// The CE count rose; the largest acked was sent at `sent`.
+    pub(crate) fn on_mark(&mut self, now: Instant, sent: Instant) {
+        let at = self.begin(now);
+        let Some(sent_at) = self.clock.sent_at(sent) else { return };
+        self.ledger.on_ecn(at, &EcnEvent { largest_acked_sent_at: sent_at, ..EcnEvent::default() });
+    }
+
+    pub(crate) fn on_mtu_update(&mut self, mtu: u16) {
+        self.ledger.on_mtu_update(u64::from(mtu));
+    }
+
+    fn begin(&mut self, now: Instant) -> cc_core::Instant {
+        let at = self.clock.at(now);
+        if std::mem::take(&mut self.is_copy) {
+            self.ledger.on_rebinding(at);
+        }
+        at
+    }
+
+    fn begin_acks(&mut self, at: cc_core::Instant, app_limited: bool) {
+        self.ledger.on_acks_begin(at, |ledger| -> SendLimit {
+            // A datagram of full size is tested for.
+            ledger.limit(app_limited, ledger.window_for_rate())
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests;

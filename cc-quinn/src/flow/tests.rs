@@ -1,0 +1,165 @@
+//! Sequences of calls as quinn makes them.
+
+use super::Flow;
+use crate::Config;
+use cc_core::{AckEvent, CongestionController, EcnEvent, LossEvent, PathState, Rate, SentPacket, Snapshot};
+use cc_cubic::Cubic;
+use cc_testkit::{Subject, Watched};
+use proptest::prelude::*;
+use std::time::{Duration, Instant};
+
+#[expect(clippy::disallowed_methods, reason = "any moment of the clock will do")]
+fn start() -> Instant {
+    Instant::now()
+}
+
+fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+fn cubic(start: Instant) -> Flow<Cubic> {
+    Flow::new(&crate::cubic().recipe, start, 1_200)
+}
+
+impl<C: CongestionController + Clone> Flow<C> {
+    pub(crate) const fn bytes_in_flight(&self) -> u64 {
+        self.ledger.bytes_in_flight()
+    }
+}
+
+#[test]
+fn a_window_that_is_used_doubles_in_slow_start_and_one_that_is_not_stays() {
+    // 12 000 sent and acked: 24 000 (RFC 9002 section 7.3.1).
+    let start = start();
+    let mut flow = cubic(start);
+    flow.on_sent(start, 12_000);
+    for packet in 0..10 {
+        flow.on_ack(start + ms(100), start, 1_200, false);
+        assert_eq!(flow.controller().cwnd(), 12_000, "packet {packet}: the frame is not over");
+    }
+    flow.on_end_acks(start + ms(100), 0, false);
+    flow.commit();
+    assert_eq!(flow.window(), 24_001);
+
+    // The same with a fifth of the window used, and no data left.
+    let mut flow = cubic(start);
+    flow.on_sent(start, 2_400);
+    flow.on_ack(start + ms(100), start, 2_400, true);
+    flow.on_end_acks(start + ms(100), 0, true);
+    flow.commit();
+    assert_eq!(flow.window(), 12_001);
+}
+
+#[test]
+fn the_flight_follows_what_quinn_says() {
+    let start = start();
+    let mut flow = cubic(start);
+    flow.on_sent(start, 12_000);
+    flow.on_sent(start + ms(1), 40);
+    assert_eq!(flow.bytes_in_flight(), 12_040);
+    flow.on_ack(start + ms(100), start, 1_200, false);
+    flow.on_end_acks(start + ms(100), 10_800, false);
+    // Lost in the same frame.
+    flow.on_loss(start + ms(100), start, 2_400, false);
+    flow.commit();
+    assert_eq!(flow.bytes_in_flight(), 8_400);
+    // A frame that acks nothing ack-eliciting says it too.
+    flow.on_end_acks(start + ms(120), 8_000, false);
+    flow.commit();
+    assert_eq!(flow.bytes_in_flight(), 8_000);
+}
+
+/// A controller of a fixed rate.
+#[derive(Clone, Debug)]
+struct Paced;
+
+impl CongestionController for Paced {
+    fn on_packet_sent(&mut self, _: &PathState, _: &SentPacket) {}
+    fn on_ack(&mut self, _: &PathState, _: &AckEvent<'_>) {}
+    fn on_loss(&mut self, _: &PathState, _: &LossEvent<'_>) {}
+    fn on_ecn(&mut self, _: &PathState, _: &EcnEvent) {}
+    fn pacing_rate(&self) -> Option<Rate> {
+        Some(Rate::from_bytes_per_sec(500_000))
+    }
+    fn cwnd(&self) -> u64 {
+        1_000_000
+    }
+    fn snapshot(&self) -> Snapshot {
+        Snapshot::default()
+    }
+}
+
+#[test]
+fn a_rate_shows_as_the_flight_that_it_makes() {
+    let start = start();
+    let mut flow = Flow::new(&Config::new(|_| Paced).recipe, start, 1_200);
+    assert_eq!(flow.window(), 1_000_001);
+    flow.on_sent(start, 1_200);
+    flow.on_ack(start + ms(100), start, 1_200, false);
+    flow.on_end_acks(start + ms(100), 0, false);
+    flow.commit();
+    // 500 000 B/s * 0.1 s, and one for the strict test.
+    assert_eq!(flow.window(), 50_001);
+    // Smoothed RTT (7 * 100 + 180) / 8 = 110 ms.
+    flow.on_sent(start + ms(200), 1_200);
+    flow.on_ack(start + ms(380), start + ms(200), 1_200, false);
+    flow.commit();
+    assert_eq!(flow.window(), 55_001);
+}
+
+/// One call: what, how much later in microseconds, how many bytes, and how long before now it was sent.
+type Call = (u8, u64, u64, u64);
+
+fn drive<C: CongestionController + Clone>(mut flow: Flow<C>, start: Instant, calls: &[Call]) {
+    let mut now = start;
+    for &(what, later, bytes, before) in calls {
+        now += Duration::from_micros(later);
+        let sent = now.checked_sub(Duration::from_micros(before)).unwrap_or(now);
+        match what {
+            0..=3 => flow.on_sent(now, bytes),
+            4..=7 => flow.on_ack(now, sent, bytes, before % 3 == 0),
+            8 | 9 => flow.on_end_acks(now, bytes, before % 3 == 0),
+            10 => flow.on_loss(now, sent, bytes, before % 5 == 0),
+            11 => flow.on_mark(now, sent),
+            12 => flow.on_mtu_update(u16::try_from(bytes % 65_536).unwrap()),
+            _ => flow = flow.for_new_port(),
+        }
+        if later % 2 == 0 {
+            flow.commit();
+        }
+        let (window, cwnd) = (flow.window(), flow.controller().cwnd());
+        assert!(window > 0 && cwnd > 0);
+    }
+}
+
+fn calls(bytes: impl Strategy<Value = u64>) -> impl Strategy<Value = Vec<Call>> {
+    proptest::collection::vec((0..14_u8, 0..30_000_u64, bytes, 0..200_000_u64), 1..120)
+}
+
+proptest! {
+    #[test]
+    fn nothing_panics_whatever_is_called(
+        calls in calls(prop_oneof![0..3_000_u64, any::<u64>(), Just(u64::MAX)]),
+    ) {
+        let start = start();
+        drive(Flow::new(&crate::c4().recipe, start, 1_200), start, &calls);
+        drive(Flow::new(&crate::bbr().recipe, start, 1_200), start, &calls);
+        drive(Flow::new(&crate::cubic().recipe, start, 1_200), start, &calls);
+        drive(Flow::new(&crate::reno().recipe, start, 1_200), start, &calls);
+        drive(Flow::new(&crate::quicdc().recipe, start, 1_200), start, &calls);
+        drive(Flow::new(&crate::westwood().recipe, start, 0), start, &calls);
+    }
+
+    #[test]
+    fn the_invariants_of_the_kit_hold_behind_the_adapter(calls in calls(0..20_000_u64)) {
+        let start = start();
+        let make = |setup: &cc_core::Setup| Cubic::new(&cc_cubic::Config::from(*setup));
+        let config = Config::new(move |setup| {
+            Watched::new(make(setup), &Subject::loss_based("cubic", make).with_betas(70, 85))
+        });
+        drive(Flow::new(&config.recipe, start, 1_200), start, &calls);
+        let make = |setup: &cc_core::Setup| cc_c4::C4::new(&cc_c4::Config::from(*setup));
+        let config = Config::new(move |setup| Watched::new(make(setup), &Subject::rate_based("c4", make)));
+        drive(Flow::new(&config.recipe, start, 1_200), start, &calls);
+    }
+}
