@@ -1,5 +1,6 @@
 //! Which numbers the frame that is being collected has marked: a few ranges.
 
+use super::shift;
 use heapless::Vec;
 
 /// Ranges kept. What is marked between two of them costs nothing; where there are more, the smallest gap is closed, and
@@ -63,8 +64,8 @@ impl Marks {
             (Some(1), Some(1)) => self.close(index),
             (Some(1), _) => self.extend_up(index, number),
             (_, Some(1)) => self.extend_down(index, number),
-            // There is room, and `index` is at most the length.
-            _ => drop(self.ranges.insert(index, (number, number))),
+            // There is room.
+            _ => drop(shift::insert(&mut self.ranges, index, (number, number))),
         }
     }
 
@@ -93,8 +94,7 @@ impl Marks {
 
     /// Makes one range of those before and at `index`.
     fn close(&mut self, index: usize) {
-        if index < self.ranges.len() {
-            let (_, last) = self.ranges.remove(index);
+        if let Some((_, last)) = shift::remove(&mut self.ranges, index) {
             self.extend_up(index, last);
         }
     }

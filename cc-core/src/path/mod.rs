@@ -15,6 +15,7 @@ mod persistent;
 mod received;
 mod ring;
 mod send;
+mod shift;
 
 pub use config::{EcnCounts, FrameEnd, FrameReport, LossDetection, OutgoingPacket, PathConfig};
 pub use send::{Outstanding, RingFull, SendDecision};

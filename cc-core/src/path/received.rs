@@ -1,5 +1,6 @@
 //! Receive times of the packets of one frame (draft-ietf-quic-receive-ts).
 
+use super::shift;
 use crate::PeerInstant;
 use heapless::Vec;
 
@@ -36,16 +37,12 @@ impl ReceiveTimes {
                     *known = at.min(*known);
                 }
             }
-            Err(0) if self.times.is_full() => {}
-            Err(index) => {
-                let mut index = index;
-                if self.times.is_full() {
-                    let _lowest = self.times.remove(0);
-                    index = index.saturating_sub(1);
-                }
-                // There is room now, and `index` is at most the length.
-                let _ = self.times.insert(index, (number, at));
+            // The lowest number makes room for a higher one.
+            Err(index) if self.times.is_full() => {
+                let _lowest = shift::insert_and_drop_first(&mut self.times, index, (number, at));
             }
+            // There is room.
+            Err(index) => drop(shift::insert(&mut self.times, index, (number, at))),
         }
     }
 }
