@@ -74,9 +74,10 @@ impl Growth {
 
     fn next_segment(&self, state: &State, stage: &Stage, w_cubic: FineBytes, target: FineBytes) -> Segment {
         let cwnd = state.cwnd;
-        // Section 4.2: cwnd <= target <= 1.5 * cwnd.
+        // Section 4.2: cwnd <= target <= 1.5 * cwnd. Not `clamp`, which panics where its bounds cross: that they do not, the
+        // compiler cannot know.
         let half = FineBytes::from_raw(cwnd.raw() / 2);
-        let target = target.clamp(cwnd, cwnd.plus(half));
+        let target = target.min(cwnd.plus(half)).max(cwnd);
         // Section 4.3: alpha_cubic = 3 * (1 - 0.7) / (1 + 0.7) = 9/17, and 1 once W_est has reached cwnd_prior.
         let datagram = FineBytes::new(self.datagram);
         let increase = if stage.w_est >= FineBytes::new(state.cwnd_prior) {
