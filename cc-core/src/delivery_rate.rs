@@ -42,11 +42,11 @@ struct Frame {
 
 /// The most recently sent packet of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Newest {
-    number: Option<u64>,
-    sent_at: Instant,
-    snapshot: PacketSnapshot,
-    was_lost: bool,
+pub(crate) struct Newest {
+    pub(crate) number: Option<u64>,
+    pub(crate) sent_at: Instant,
+    pub(crate) snapshot: PacketSnapshot,
+    pub(crate) was_lost: bool,
 }
 
 impl DeliveryRate {
@@ -71,6 +71,7 @@ impl DeliveryRate {
 
     /// A packet that counts in flight is sent; the answer is to be stored with it. Bytes in flight are those
     /// before it, and with it.
+    #[inline]
     pub fn on_sent(
         &mut self,
         sent_at: Instant,
@@ -101,6 +102,7 @@ impl DeliveryRate {
 
     /// A packet was newly acked. `was_lost`: it had been declared lost before; its bytes then count as
     /// delivered under [`SamplingRule::LastAck`] only.
+    #[inline]
     pub fn on_acked(
         &mut self,
         now: Instant,
@@ -141,6 +143,35 @@ impl DeliveryRate {
                     self.frame.newest = Some(packet);
                 }
             }
+        }
+    }
+
+    /// The packets of a whole frame were newly acked: what [`on_acked`](Self::on_acked) does for each of them. Late ones had been
+    /// declared lost before; `newest` is the one that [`is_newer`](Self::is_newer) than the others.
+    pub(crate) fn on_frame_acked(&mut self, now: Instant, acked: u64, late: u64, newest: Option<Newest>) {
+        self.frame.newly_acked = self.frame.newly_acked.saturating_add(acked);
+        self.frame.late_acked = self.frame.late_acked.saturating_add(late);
+        self.delivered = self.delivered.saturating_add(acked);
+        let Some(newest) = newest else { return };
+        if self.rule == SamplingRule::LastAck {
+            self.lengthen_bubble(late);
+            self.delivered = self.delivered.saturating_add(late);
+            self.reference.at = Some(now);
+            self.reference.sent_at = newest.sent_at;
+        }
+        self.frame.newest = Some(newest);
+    }
+
+    /// Whether the sample of a frame with both packets is that of the first. Packets are given by whether they had been declared
+    /// lost, send time and number.
+    #[inline]
+    pub(crate) fn is_newer(&self, this: (bool, Instant, u64), that: (bool, Instant, u64)) -> bool {
+        let by_time = (this.1, this.2) > (that.1, that.2);
+        match self.rule {
+            SamplingRule::LastAck => by_time,
+            // A late packet stands for the frame only if nothing else was acked.
+            SamplingRule::LastAcceptedSample { .. } if this.0 == that.0 => by_time,
+            SamplingRule::LastAcceptedSample { .. } => that.0,
         }
     }
 

@@ -65,6 +65,7 @@ impl Pacer {
 
     /// When a packet of `bytes` bytes may leave. At most `now` means at once; otherwise the earliest whole
     /// nanosecond at which the credit is there.
+    #[inline]
     pub fn departure(&mut self, now: Instant, bytes: u64) -> Instant {
         self.accrue(now);
         let Some(rate) = self.rate else { return now };
@@ -90,6 +91,7 @@ impl Pacer {
     ///
     /// It is charged whether or not it was allowed (probes are never held back); the debt is at most one
     /// burst or 65 535 bytes, whichever is larger.
+    #[inline]
     pub fn on_sent(&mut self, now: Instant, departure: Instant, bytes: u64) {
         self.accrue(departure.clamp(now, now.after(MAX_AHEAD)));
         if self.rate.is_some() {

@@ -70,7 +70,7 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         self.note_idle(now);
 
         // Everything but `lost` is the same in all calls: the state after the whole frame.
-        let mut state = PathState { prior_bytes_in_flight, lost: prior_lost, ..self.state(now) };
+        let mut state = PathState { lost: prior_lost, ..self.state_after(now, prior_bytes_in_flight) };
         self.note_ecn_acked(
             tally.acked_packets.saturating_add(tally.late_packets).saturating_add(end.untracked_acked),
         );
@@ -78,7 +78,7 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
             self.deliver_ecn(&state, &newest);
         }
         if let Some(rtt) = &rtt {
-            self.controller.on_rtt(&state, rtt);
+            self.told().on_rtt(&state, rtt);
         }
         self.deliver_losses(&mut state, &tally, &end, persistent_congestion);
         if tally.late_packets > 0 {
@@ -137,6 +137,7 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
     /// Adds up the marks and feeds the rate sampler.
     fn tally(&mut self, now: Instant) -> Tally {
         let mut tally = Tally::default();
+        let mut newest: Option<(bool, Instant, u64)> = None;
         let mut cursor = Cursor::default();
         while let Some(number) = self.frame.marks.next(&mut cursor) {
             let Some(entry) = self.ring.get(number) else { continue };
@@ -161,8 +162,10 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
                 }
                 State::Outstanding | State::Acked | State::Lost | State::Discarded => continue,
             };
-            let snapshot = entry.snapshot(self.rate.delivered(), self.rate.lost());
-            self.rate.on_acked(now, Some(number), entry.sent_at(), bytes, &snapshot, was_lost);
+            let this = (was_lost, entry.sent_at(), number);
+            if newest.is_none_or(|newest| self.rate.is_newer(this, newest)) {
+                newest = Some(this);
+            }
             if entry.carries_data() && self.newest_data.is_none_or(|(newest, _)| number > newest) {
                 self.newest_data = Some((number, entry.sent_at()));
             }
@@ -174,6 +177,11 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
                 self.persistence.on_acked(&self.ring, &check, number);
             }
         }
+        let newest = newest.and_then(|(was_lost, sent_at, number)| {
+            let snapshot = self.ring.get(number)?.snapshot(self.rate.delivered(), self.rate.lost());
+            Some(crate::delivery_rate::Newest { number: Some(number), sent_at, snapshot, was_lost })
+        });
+        self.rate.on_frame_acked(now, tally.acked_bytes, tally.late_bytes, newest);
         tally
     }
 
@@ -195,7 +203,7 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
             largest_acked: Some(newest.number),
             largest_acked_sent_at: newest.entry.sent_at(),
         };
-        self.controller.on_ecn(state, &event);
+        self.told().on_ecn(state, &event);
     }
 
     /// Hands over the lost packets and adds their bytes to `state.lost`.
@@ -230,7 +238,7 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
             let last = number == highest;
             if last || chunk.is_full() {
                 let loss = LossEvent { packets: &chunk, last, persistent_congestion, cause: Some(end.cause) };
-                self.controller.on_loss(state, &loss);
+                self.told().on_loss(state, &loss);
                 for packet in &chunk {
                     state.lost = state.lost.saturating_add(packet.bytes);
                 }
@@ -249,7 +257,7 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
                     sent_at: entry.sent_at(),
                     bytes: entry.bytes(),
                 };
-                self.controller.on_spurious_loss(state, &spurious);
+                self.told().on_spurious_loss(state, &spurious);
             }
         }
     }
@@ -289,7 +297,7 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
                     app_limited_at: self.app_limited_at,
                     newest_data_sent_at: self.newest_data.map(|(_, sent_at)| sent_at),
                 };
-                self.controller.on_ack(state, &ack);
+                self.told().on_ack(state, &ack);
                 chunk.clear();
             }
         }

@@ -5,7 +5,7 @@ use super::loss::SPACES;
 use super::marks::Marks;
 use super::received::ReceiveTimes;
 use super::{EcnCounts, Path};
-use crate::{CongestionController, PeerInstant};
+use crate::{CongestionController, PacketSpace, PeerInstant};
 
 /// What was collected since the last frame, beside the marks in the ring.
 #[derive(Clone, Debug, Default)]
@@ -40,11 +40,13 @@ impl Frame {
 
     /// A packet in flight is newly acked; that is not taken back before the frame is over.
     fn note_acked(&mut self, number: u64, entry: &Entry) {
-        for (space, largest) in SPACES.into_iter().zip(&mut self.largest_acked) {
-            if space == entry.space() {
-                *largest = Some(number).max(*largest);
-            }
-        }
+        let [initial, handshake, application] = &mut self.largest_acked;
+        let largest = match entry.space() {
+            PacketSpace::Initial => initial,
+            PacketSpace::Handshake => handshake,
+            PacketSpace::Application => application,
+        };
+        *largest = Some(number).max(*largest);
         self.any_ack_eliciting |= entry.ack_eliciting();
     }
 

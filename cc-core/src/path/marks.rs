@@ -49,7 +49,16 @@ impl Marks {
     }
 
     /// Puts a number in.
+    #[inline]
     pub(super) fn insert(&mut self, number: u64) {
+        // Numbers come ascending as a rule.
+        match self.ranges.last_mut() {
+            Some((_, last)) if last.checked_add(1) == Some(number) => *last = number,
+            _ => self.insert_anywhere(number),
+        }
+    }
+
+    fn insert_anywhere(&mut self, number: u64) {
         let index = self.ranges.partition_point(|&(_, last)| last < number);
         if self.ranges.get(index).is_some_and(|&(first, _)| first <= number) {
             return;
@@ -79,7 +88,7 @@ impl Marks {
             Some((gap, at)) if gap < nearest => {
                 self.close(at);
                 // There is room now: the number touches no range, so it comes back here no more.
-                self.insert(number);
+                self.insert_anywhere(number);
             }
             _ if below == Some(nearest) => self.extend_up(index, number),
             _ => self.extend_down(index, number),

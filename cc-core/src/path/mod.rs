@@ -75,6 +75,8 @@ pub struct Path<C, const N: usize> {
     rtt_seen: bool,
     rate: DeliveryRate,
     pacer: Pacer,
+    /// Whether the controller was told something, or lent, since the pacer got its outputs.
+    pacer_is_stale: bool,
     ring: Ring<N>,
     frame: Frame,
     loss: LossDetector,
@@ -114,6 +116,7 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
             rtt_seen: false,
             rate: DeliveryRate::new(controller.sampling_rule()),
             pacer: Pacer::new(config.now, controller.send_quantum().max(config.max_datagram_size)),
+            pacer_is_stale: true,
             ring: const { Ring::new() },
             frame: Frame::new(),
             loss: LossDetector::new(config.loss_detection),
@@ -141,6 +144,7 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
             rtt_seen,
             rate,
             pacer,
+            pacer_is_stale,
             ring: _,
             frame,
             loss,
@@ -161,6 +165,7 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         self.rtt_seen = rtt_seen;
         self.rate = rate;
         self.pacer = pacer;
+        self.pacer_is_stale = pacer_is_stale;
         self.frame = frame;
         self.loss = loss;
         self.persistence = persistence;
@@ -191,16 +196,27 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
     /// The controller, to be changed. Its [`sampling_rule`](CongestionController::sampling_rule) was read when the path was
     /// built: a controller of another rule needs a new path.
     pub fn controller_mut(&mut self) -> &mut C {
+        self.told()
+    }
+
+    /// The controller, for an event, which may change its outputs.
+    fn told(&mut self) -> &mut C {
+        self.pacer_is_stale = true;
         &mut self.controller
     }
 
     /// The state of the path as an event at `now` would carry it.
     #[must_use]
     pub fn state(&self, now: Instant) -> PathState {
+        self.state_after(now, self.bytes_in_flight)
+    }
+
+    /// The same after a change of bytes in flight. Not a copy of the other: this is built for every packet.
+    fn state_after(&self, now: Instant, prior_bytes_in_flight: u64) -> PathState {
         PathState {
             now,
             bytes_in_flight: self.bytes_in_flight,
-            prior_bytes_in_flight: self.bytes_in_flight,
+            prior_bytes_in_flight,
             delivered: self.rate.delivered(),
             lost: self.rate.lost(),
             next_number: self.ring.next_number(),
@@ -248,13 +264,13 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         self.config.max_datagram_size = bytes;
         self.config = self.config.clamped();
         let state = self.state(now);
-        self.controller.on_mtu_update(&state, change);
+        self.told().on_mtu_update(&state, change);
     }
 
     /// State of an earlier connection on this path became known (RFC 9959).
     pub fn resume(&mut self, now: Instant, hint: &ResumeHint) {
         let state = self.state(now);
-        self.controller.on_resume_hint(&state, hint);
+        self.told().on_resume_hint(&state, hint);
     }
 
     /// The network path changed. On a new path packets sent so far are no longer looked at: they are not in
@@ -265,8 +281,8 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         if change == PathChange::New {
             self.start_again(now);
         }
-        let state = PathState { prior_bytes_in_flight, ..self.state(now) };
-        self.controller.on_path_change(&state, change);
+        let state = self.state_after(now, prior_bytes_in_flight);
+        self.told().on_path_change(&state, change);
     }
 
     /// The peer's ACK policy changed; its `max_ack_delay` counts from now on.
@@ -274,13 +290,13 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         self.config.max_ack_delay = policy.max_ack_delay;
         self.rtt.set_max_ack_delay(policy.max_ack_delay);
         let state = self.state(now);
-        self.controller.on_ack_policy(&state, policy);
+        self.told().on_ack_policy(&state, policy);
     }
 
     /// The ECN codepoint in use changed; `NotEct` after failed validation.
     pub fn set_ecn_state(&mut self, now: Instant, codepoint: EcnCodepoint) {
         let state = self.state(now);
-        self.controller.on_ecn_state(&state, codepoint);
+        self.told().on_ecn_state(&state, codepoint);
     }
 
     /// The packet left the network without being acked or lost. Ignored unless it is in flight.
@@ -309,8 +325,8 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         self.note_idle(now);
         self.persistence.on_discarded(&self.ring);
         self.trim(now);
-        let state = PathState { prior_bytes_in_flight: prior, ..self.state(now) };
-        self.controller.on_discarded(&state, bytes, reason);
+        let state = self.state_after(now, prior);
+        self.told().on_discarded(&state, bytes, reason);
     }
 
     fn start_again(&mut self, now: Instant) {
@@ -321,6 +337,7 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         self.rtt_seen = false;
         self.rate.reset_reference();
         self.pacer = Pacer::new(now, self.burst());
+        self.pacer_is_stale = true;
         self.loss = LossDetector::new(self.config.loss_detection);
         self.persistence = Persistence::default();
         self.bytes_in_flight = 0;

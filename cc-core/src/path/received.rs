@@ -25,6 +25,9 @@ impl ReceiveTimes {
     }
 
     pub(super) fn get(&self, number: u64) -> Option<PeerInstant> {
+        if self.times.is_empty() {
+            return None;
+        }
         let index = self.times.binary_search_by_key(&number, |(number, _)| *number).ok()?;
         self.times.get(index).map(|(_, at)| *at)
     }

@@ -3,14 +3,20 @@
 use super::entry::{Entry, State};
 use super::send::RingFull;
 use crate::{Instant, PacketSpace};
-use heapless::Deque;
+use heapless::Vec;
 use std::fmt;
 
 /// Up to `N` packets with consecutive numbers. All but the last bookkeeping step of a frame leave the entries
 /// in place; entries leave at the front only, and never while their packet is in flight.
 #[derive(Clone)]
 pub(super) struct Ring<const N: usize> {
-    entries: Deque<Entry, N>,
+    /// Entry number `i` from the front is in slot `head + i`, less `N` if there is no such slot. A slot is made when it is first
+    /// needed, so that memory which the flight never takes is never touched.
+    slots: Vec<Entry, N>,
+    /// Slot of the front entry; below `N`.
+    head: usize,
+    /// Entries; at most `N`.
+    len: usize,
     /// Number of the front entry; the next number to be given if there is none.
     front: u64,
     /// Lowest number that was not settled when last looked at: all below are acked, lost or discarded.
@@ -21,13 +27,14 @@ pub(super) struct Ring<const N: usize> {
 
 impl<const N: usize> Ring<N> {
     pub(super) const fn new() -> Self {
-        Self { entries: Deque::new(), front: 0, unsettled: 0, lost_before_front: false }
+        const { assert!(N > 0, "a ring without entries takes no packet") };
+        Self { slots: Vec::new(), head: 0, len: 0, front: 0, unsettled: 0, lost_before_front: false }
     }
 
     /// As [`Ring::new`], in place.
     pub(super) fn reset(&mut self) {
-        let Self { entries, front, unsettled, lost_before_front } = self;
-        entries.clear();
+        let Self { slots: _, head, len, front, unsettled, lost_before_front } = self;
+        (*head, *len) = (0, 0);
         (*front, *unsettled, *lost_before_front) = (0, 0, false);
     }
 
@@ -37,7 +44,7 @@ impl<const N: usize> Ring<N> {
     }
 
     pub(super) fn next_number(&self) -> u64 {
-        self.front.saturating_add(as_u64(self.entries.len()))
+        self.front.saturating_add(as_u64(self.len))
     }
 
     /// Lowest number that may still be in flight; [`next_number`](Self::next_number) if none is.
@@ -51,13 +58,14 @@ impl<const N: usize> Ring<N> {
         as_u64(N).saturating_sub(self.next_number().saturating_sub(self.unsettled))
     }
 
+    #[inline]
     pub(super) fn get(&self, number: u64) -> Option<&Entry> {
-        self.entries.get(self.index(number)?)
+        self.slots.get(self.slot(number)?)
     }
 
     pub(super) fn get_mut(&mut self, number: u64) -> Option<&mut Entry> {
-        let index = self.index(number)?;
-        self.entries.get_mut(index)
+        let slot = self.slot(number)?;
+        self.slots.get_mut(slot)
     }
 
     pub(super) fn state(&self, number: u64) -> Option<State> {
@@ -75,11 +83,20 @@ impl<const N: usize> Ring<N> {
 
     /// Takes the next number. Entries that are settled make room.
     pub(super) fn push(&mut self, entry: Entry) -> Result<u64, RingFull> {
-        if self.entries.is_full() && self.front < self.unsettled {
+        if self.len == N && self.front < self.unsettled {
             self.pop_front();
         }
+        if self.len == N {
+            return Err(RingFull);
+        }
         let number = self.next_number();
-        self.entries.push_back(entry).map_err(|_| RingFull)?;
+        let slot = self.wrapped(self.len);
+        match self.slots.get_mut(slot) {
+            Some(place) => *place = entry,
+            // The slots are used in order, so that it is the one behind the last.
+            None => self.slots.push(entry).map_err(|_| RingFull)?,
+        }
+        self.len = self.len.saturating_add(1);
         Ok(number)
     }
 
@@ -95,7 +112,7 @@ impl<const N: usize> Ring<N> {
     /// Lets settled entries at the front go; lost ones only if sent before `lost_sent_before`.
     pub(super) fn trim(&mut self, lost_sent_before: Instant) {
         while self.front < self.unsettled {
-            let Some(entry) = self.entries.front() else { break };
+            let Some(entry) = self.get(self.front) else { break };
             let is_kept = match entry.state() {
                 State::Lost => entry.sent_at() >= lost_sent_before,
                 State::MarkedLate => true,
@@ -136,18 +153,29 @@ impl<const N: usize> Ring<N> {
         self.front = self.next_number();
         self.unsettled = self.front;
         self.lost_before_front = false;
-        self.entries.clear();
+        (self.head, self.len) = (0, 0);
     }
 
     fn pop_front(&mut self) {
-        if let Some(entry) = self.entries.pop_front() {
+        if let Some(entry) = self.get(self.front) {
             self.lost_before_front = entry.state() == State::Lost;
             self.front = self.front.saturating_add(1);
+            self.len = self.len.saturating_sub(1);
+            // A ring that runs empty starts again in the slots that it has touched.
+            self.head = if self.len == 0 { 0 } else { self.wrapped(1) };
         }
     }
 
-    fn index(&self, number: u64) -> Option<usize> {
-        usize::try_from(number.checked_sub(self.front)?).ok()
+    fn slot(&self, number: u64) -> Option<usize> {
+        let index = usize::try_from(number.checked_sub(self.front)?).ok()?;
+        (index < self.len).then(|| self.wrapped(index))
+    }
+
+    /// Slot of the entry at `index`, which is at most `N`.
+    fn wrapped(&self, index: usize) -> usize {
+        // No overflow where entries take 32 bytes: `N` is at most a 32nd of what a `usize` counts.
+        let slot = self.head.wrapping_add(index);
+        slot.checked_sub(N).unwrap_or(slot)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::Path;
 use super::entry::Entry;
-use crate::{CongestionController, Instant, OutgoingPacket, PacketSpace, PathState, SendLimit, SentPacket};
+use crate::{CongestionController, Instant, OutgoingPacket, PacketSpace, SendLimit, SentPacket};
 use std::fmt;
 
 /// Whether a packet may be sent.
@@ -122,7 +122,7 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         self.app_limited_at = Some(now);
         self.rate.on_app_limited(self.bytes_in_flight);
         let state = self.state(now);
-        self.controller.on_app_limited(&state);
+        self.told().on_app_limited(&state);
     }
 
     /// A packet was handed to the network. Answers with its number.
@@ -138,7 +138,7 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         if !packet.in_flight {
             let number = self.ring.next_number();
             let state = self.state(now);
-            self.controller.on_packet_sent(&state, &sent(number, &packet));
+            self.told().on_packet_sent(&state, &sent(number, &packet));
             return Ok(number);
         }
         if self.is_full() {
@@ -159,8 +159,8 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         self.update_pacer(now);
         self.pacer.on_sent(now, packet.sent_at, packet.bytes);
 
-        let state = PathState { prior_bytes_in_flight, ..self.state(now) };
-        self.controller.on_packet_sent(&state, &sent(number, &packet));
+        let state = self.state_after(now, prior_bytes_in_flight);
+        self.told().on_packet_sent(&state, &sent(number, &packet));
         Ok(number)
     }
 
@@ -185,7 +185,8 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
     /// The lowest number of [`Path::outstanding`].
     #[must_use]
     pub fn oldest_outstanding(&self) -> Option<u64> {
-        self.outstanding().next().map(|packet| packet.number)
+        // None is below `unsettled`, and as a rule it is that one.
+        (self.ring.unsettled()..self.ring.next_number()).find(|number| self.is_outstanding(*number))
     }
 
     /// The number that the next packet in flight will get.
@@ -201,7 +202,7 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         }
         if let Some(since) = self.idle_since.take() {
             let state = self.state(now);
-            self.controller.on_idle_restart(&state, now.since(since));
+            self.told().on_idle_restart(&state, now.since(since));
         }
     }
 
@@ -213,7 +214,11 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         unknown || self.controller.marks_app_limited()
     }
 
+    /// Hands the controller's outputs to the pacer, if they may have changed since the last time.
     fn update_pacer(&mut self, now: Instant) {
+        if !std::mem::take(&mut self.pacer_is_stale) {
+            return;
+        }
         let (rate, burst) = (self.controller.pacing_rate(), self.burst());
         self.pacer.set_rate(now, rate, burst);
     }

@@ -9,6 +9,7 @@ use super::packet::{AckFrequency, AckStore, Content, Data, Limits, Packet, size}
 use super::ranges::Ranges;
 use super::receive_ts::Arrivals;
 use super::rng::SplitMix64;
+use super::schedule::NEVER;
 use crate::scenario::{Endpoint, Media, Transfer};
 
 /// Packets per ACK at the start, and until the sender asks for another number (sim_model section 5.6).
@@ -161,9 +162,12 @@ impl Client {
         {
             return Some(0);
         }
-        let ask = self.media.as_ref().filter(|_| self.is_asking()).and_then(Sink::next_wake);
-        let ask_again = self.asked.retry_at.filter(|_| self.is_asking());
-        [self.ack_deadline(), self.retry_at, ask, ask_again].into_iter().flatten().min()
+        let mut at = self.ack_deadline().unwrap_or(NEVER).min(self.retry_at.unwrap_or(NEVER));
+        if let Some(media) = self.media.as_ref().filter(|_| self.is_asking()) {
+            let ask_again = self.asked.retry_at.unwrap_or(NEVER);
+            at = at.min(media.next_wake().unwrap_or(NEVER)).min(ask_again);
+        }
+        (at != NEVER).then_some(at)
     }
 
     /// A datagram arrived.
@@ -276,18 +280,19 @@ impl Client {
 
     /// sim_model section 5.9: a limit grows once more than half of it is used.
     fn grow_limits(&mut self) {
+        let used = self.received.saturating_mul(2);
+        if used <= self.limits.max_data.min(self.limits.max_stream_data) {
+            return;
+        }
         let rtt_us = self.min_rtt_us.unwrap_or(0);
         // In parts of 100 000 of the limit: two limits, or one per 100 ms (100 000 us) of RTT.
         let increase = if rtt_us <= 100_000 { 200_000 } else { rtt_us.min(self.config.max_growth_rtt_us) };
-        let received = self.received;
-        let mut grown = false;
         for limit in [&mut self.limits.max_data, &mut self.limits.max_stream_data] {
-            if received.saturating_mul(2) > *limit {
+            if used > *limit {
                 *limit = limit.saturating_add(limit.saturating_mul(increase) / 100_000);
-                grown = true;
             }
         }
-        self.due.limits |= grown && !self.is_complete();
+        self.due.limits |= !self.is_complete();
     }
 
     /// Whether there may be something to ask for, or to ask for again.

@@ -17,11 +17,17 @@ pub(super) fn sample_us(jitter: Jitter, rng: &mut SplitMix64) -> u64 {
 
 /// The sum of twelve uniforms of 30 bits minus six, cut at -3.
 fn gauss_us(rng: &mut SplitMix64, mean_us: u64) -> u64 {
-    const ONE: i128 = 1 << 30;
-    let sum: i128 = (0..12).map(|_| i128::from(rng.next_u64() >> 34)).sum();
-    let deviation = (sum - 6 * ONE).max(-3 * ONE);
-    let mean = i128::from(mean_us);
-    u64::try_from(mean + mean * deviation / (3 * ONE)).unwrap_or(0)
+    const ONE: i64 = 1 << 30;
+    let sum: u64 = (0..12).map(|_| rng.next_u64() >> 34).sum();
+    // Below 2^34.
+    let deviation = (sum as i64 - 6 * ONE).max(-3 * ONE);
+    let mean = i64::try_from(mean_us).unwrap_or(i64::MAX);
+    let off = match mean.checked_mul(deviation) {
+        Some(product) => product / (3 * ONE),
+        // A mean of more than nine minutes.
+        None => (i128::from(mean) * i128::from(deviation) / i128::from(3 * ONE)) as i64,
+    };
+    u64::try_from(mean.saturating_add(off)).unwrap_or(0)
 }
 
 /// An interval in which a sender waits for a free channel, in microseconds; their number has mean 1

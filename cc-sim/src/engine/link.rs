@@ -17,6 +17,8 @@ use std::collections::VecDeque;
 #[derive(Debug)]
 pub(super) struct Link {
     rate_bps: u64,
+    /// What [`byte_time`] says of the rate, which does not change with each packet.
+    byte_time: u64,
     latency_us: u64,
     queue: QueueLimit,
     jitter: Jitter,
@@ -71,6 +73,7 @@ impl<'a> Port<'a> {
     }
 
     /// Hands a datagram to the link at time `now`; `false` if its queue drops it.
+    #[inline]
     pub(super) fn submit(&mut self, now: u64, bytes: u64, content: Content) -> bool {
         let packet = Packet { bytes, flow: self.flow, ecn: self.ecn, content };
         let accepted = self.link.submit(now, packet);
@@ -88,6 +91,7 @@ impl Link {
     pub(super) fn new(state: &LinkState, direction: Direction, seed: u64) -> Self {
         let mut link = Self {
             rate_bps: 0,
+            byte_time: 0,
             latency_us: 0,
             queue: QueueLimit::Unlimited,
             jitter: Jitter::None,
@@ -133,11 +137,13 @@ impl Link {
             Direction::Forward => (state.down_bps, state.queue, state.loss_ppm),
             Direction::Reverse => (state.up_bps, state.up_queue, state.up_loss_ppm),
         };
+        self.byte_time = byte_time(self.rate_bps);
         self.latency_us = state.latency_us;
         self.jitter = state.jitter;
     }
 
     /// Hands a packet to the link at time `now`; `false` if the queue drops it.
+    #[inline]
     pub(super) fn submit(&mut self, now: u64, packet: Packet) -> bool {
         self.submitted += 1;
         if self.aqm.is_none() {
@@ -156,7 +162,7 @@ impl Link {
         if self.aqm.is_none() && self.is_full(waiting, packet.bytes) {
             return false;
         }
-        self.idle_at = now + waiting + service_time_us(self.rate_bps, packet.bytes);
+        self.idle_at = now + waiting + service_us(self.byte_time, packet.bytes);
         let arrival = self.idle_at + self.latency_us + jitter::sample_us(self.jitter, &mut self.rng);
         // No draw without loss: jitter is then the same as on a link that knows none.
         let lost = self.rng.chance(self.loss_ppm);
@@ -204,7 +210,7 @@ impl Link {
     /// How long a packet submitted at `now` would wait, in microseconds; with an AQM if it had to wait for all others.
     pub(super) fn waiting_us(&self, now: u64) -> u64 {
         let queued = match &self.aqm {
-            Some(aqm) if self.rate_bps > 0 && !aqm.is_empty() => service_time_us(self.rate_bps, aqm.bytes()),
+            Some(aqm) if self.rate_bps > 0 && !aqm.is_empty() => service_us(self.byte_time, aqm.bytes()),
             _ => 0,
         };
         self.serialising_us(now).saturating_add(queued)
@@ -272,8 +278,17 @@ impl Link {
 /// The rate enters as the time of a byte in units of 2^-20 us, rounded down, as in the model (at 20 Mbit/s a
 /// packet of 1440 bytes takes 575 us and not 576): the published tables contain that rounding.
 pub(crate) fn service_time_us(rate_bps: u64, bytes: u64) -> u64 {
-    const BYTE_TIME_AT_ONE_BPS: u64 = 8_000_000 << 20;
-    let byte_time = BYTE_TIME_AT_ONE_BPS / rate_bps.max(1);
+    service_us(byte_time(rate_bps), bytes)
+}
+
+/// Time of a byte in units of 2^-20 us, rounded down.
+fn byte_time(rate_bps: u64) -> u64 {
+    const AT_ONE_BPS: u64 = 8_000_000 << 20;
+    AT_ONE_BPS / rate_bps.max(1)
+}
+
+/// Time to serialise `bytes` that take `byte_time` each.
+fn service_us(byte_time: u64, bytes: u64) -> u64 {
     u64::try_from((u128::from(byte_time) * u128::from(bytes)) >> 20).unwrap_or(NEVER / 4).clamp(1, NEVER / 4)
 }
 

@@ -43,6 +43,11 @@ impl LossTimer {
         self.largest.map_or(0, |largest| largest.acked_at)
     }
 
+    /// Whether a packet sent later was acknowledged.
+    pub(super) fn is_later_acked(&self, number: u64) -> bool {
+        self.largest.is_some_and(|largest| number < largest.number)
+    }
+
     /// Whether an outstanding packet is lost by packet or time threshold.
     pub(super) fn is_lost(
         &self,

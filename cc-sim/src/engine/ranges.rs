@@ -6,18 +6,26 @@ pub(super) struct Ranges(Vec<(u64, u64)>);
 
 impl Ranges {
     /// Adds `first..=last` and returns how many of its numbers are new.
+    #[inline]
     pub(super) fn insert(&mut self, first: u64, last: u64) -> u64 {
+        match self.0.last_mut() {
+            Some(end) if first == end.1 + 1 && first <= last => {
+                end.1 = last;
+                last - first + 1
+            }
+            _ => self.insert_anywhere(first, last),
+        }
+    }
+
+    fn insert_anywhere(&mut self, first: u64, last: u64) -> u64 {
         if first > last {
             return 0;
         }
-        let span = last - first + 1;
-        match self.0.last_mut() {
-            None => self.0.push((first, last)),
-            Some(end) if first == end.1 + 1 => end.1 = last,
-            Some(end) if first > end.1 + 1 => self.0.push((first, last)),
-            Some(_) => return self.insert_inside(first, last),
+        match self.0.last() {
+            Some(end) if first <= end.1 => return self.insert_inside(first, last),
+            _ => self.0.push((first, last)),
         }
-        span
+        last - first + 1
     }
 
     fn insert_inside(&mut self, first: u64, last: u64) -> u64 {
@@ -74,6 +82,7 @@ impl Ranges {
     }
 
     /// Forgets all but the `count` highest ranges.
+    #[inline]
     pub(super) fn keep_highest(&mut self, count: usize) {
         if self.0.len() > count {
             self.0.drain(..self.0.len() - count);

@@ -245,7 +245,9 @@ impl<'a> Simulation<'a> {
         let flow = self.flows.get_mut(index)?;
         if flow.direction == direction {
             flow.client.on_arrival(self.clock, packet);
-            if let (Content::Data(data), Some(media)) = (packet.content, flow.server.media()) {
+            if let Some(media) = flow.server.media()
+                && let Content::Data(data) = &packet.content
+            {
                 flow.client.on_pieces(self.clock, media.packet(data.offset).filter(|_| data.length > 0));
             }
             self.note_progress(index);

@@ -3,54 +3,77 @@
 /// "Never", for a part that waits for another one.
 pub(super) const NEVER: u64 = u64::MAX;
 
+/// Parts that are looked through for the earliest of them.
+const BLOCK: usize = 8;
+
 /// The next time of each part, and the earliest of them; on a tie the part with the lowest index.
 ///
-/// A tournament tree: a change costs the logarithm of the number of parts.
+/// A tree of blocks of eight, each with the minimum of the blocks below it: a change costs the logarithm of the number of parts, and
+/// with up to eight of them the only block is looked through when its earliest part has acted, else hardly ever.
 #[derive(Debug)]
 pub(super) struct Schedule {
-    /// Node `i` is the minimum of nodes `2 * i` and `2 * i + 1`; the parts start at [`Schedule::leaves`].
-    nodes: Vec<u64>,
+    /// Low bits of a key that are the part; the time is above them, so that the order of keys decides ties too.
+    shift: u32,
+    /// Keys of the parts first, then the minima of the blocks of the level before; a single block at the end.
+    levels: Vec<Vec<[u64; BLOCK]>>,
+    earliest: u64,
 }
 
 impl Schedule {
-    /// `parts` of them, none with anything to do.
+    /// `parts` of them, none with anything to do. There are at most 2^26, whose times are told apart up to 76 hours; a run
+    /// takes a day at most.
     pub(super) fn new(parts: usize) -> Self {
-        Self { nodes: vec![NEVER; 2 * parts.next_power_of_two()] }
-    }
-
-    fn leaves(&self) -> usize {
-        self.nodes.len() / 2
+        let mut levels = Vec::new();
+        let mut blocks = parts.div_ceil(BLOCK).max(1);
+        loop {
+            levels.push(vec![[NEVER; BLOCK]; blocks]);
+            if blocks == 1 {
+                break;
+            }
+            blocks = blocks.div_ceil(BLOCK);
+        }
+        Self { shift: parts.next_power_of_two().trailing_zeros(), levels, earliest: NEVER }
     }
 
     /// Sets the time of a part; `None` for never.
+    #[inline]
     pub(super) fn set(&mut self, part: usize, at: Option<u64>) {
-        let mut node = self.leaves() + part;
-        let at = at.unwrap_or(NEVER);
-        if self.nodes[node] == at {
+        let key = match at {
+            Some(at) if at < NEVER >> self.shift => at << self.shift | part as u64,
+            _ => NEVER,
+        };
+        let is_only_block = self.levels.len() == 1;
+        let place = &mut self.levels[0][part / BLOCK][part % BLOCK];
+        if *place == key {
             return;
         }
-        self.nodes[node] = at;
-        while node > 1 {
-            let minimum = self.nodes[node].min(self.nodes[node ^ 1]);
-            node /= 2;
-            if self.nodes[node] == minimum {
-                return;
-            }
-            self.nodes[node] = minimum;
+        if is_only_block && *place != self.earliest {
+            *place = key;
+            self.earliest = self.earliest.min(key);
+            return;
         }
+        self.replace(part, key);
+    }
+
+    fn replace(&mut self, part: usize, key: u64) {
+        let (mut index, mut key) = (part, key);
+        for level in &mut self.levels {
+            let block = &mut level[index / BLOCK];
+            block[index % BLOCK] = key;
+            key = block.iter().copied().min().unwrap_or(NEVER);
+            index /= BLOCK;
+        }
+        self.earliest = key;
     }
 
     /// The earliest time and its part; the time is [`NEVER`] if no part has anything to do.
+    #[inline]
     pub(super) fn earliest(&self) -> (u64, usize) {
-        let at = self.nodes[1];
-        let mut node = 1;
-        while node < self.leaves() {
-            node *= 2;
-            if self.nodes[node] != at {
-                node += 1;
-            }
+        if self.earliest == NEVER {
+            return (NEVER, 0);
         }
-        (at, node - self.leaves())
+        let part = self.earliest & !(NEVER << self.shift);
+        (self.earliest >> self.shift, part as usize)
     }
 }
 

@@ -1,6 +1,6 @@
 //! ACK frames, loss detection, timers, path MTU and the ACK frequency asked for.
 
-use super::{SentPacket, Server, State, instant};
+use super::{NEVER, SentPacket, Server, State, Timers, instant};
 use crate::engine::ecn::{Counts, Verdict};
 use crate::engine::packet::AckFrame;
 use crate::engine::{FlowCounters, PacketEvent, SampleKind, ack_policy};
@@ -14,6 +14,7 @@ impl Server {
         frame.timestamps.decode(named, &mut self.received);
         let largest = named.min(self.next_number.saturating_sub(1));
         let newest = self.packet(largest).filter(|packet| packet.state != State::Acked);
+        let newest = newest.map(|packet| packet.sent_at);
         let mut acked_new = false;
         for &(first, last) in frame.ranges.iter().rev() {
             let last = last.min(self.next_number.saturating_sub(1));
@@ -26,8 +27,8 @@ impl Server {
                 from = end + 1;
             }
         }
-        if let Some(packet) = self.packet(largest) {
-            self.loss.on_ack(now, largest, packet.sent_at);
+        if let Some(sent_at) = self.packet(largest).map(|packet| packet.sent_at) {
+            self.loss.on_ack(now, largest, sent_at);
         }
         if !acked_new {
             return;
@@ -35,7 +36,7 @@ impl Server {
         self.probes = 0;
         self.note_ecn(now, largest, frame.ecn, counters);
         self.network_rtt_us =
-            newest.map(|packet| now.saturating_sub(packet.sent_at).saturating_sub(frame.delay_us));
+            newest.map(|sent_at| now.saturating_sub(sent_at).saturating_sub(frame.delay_us));
         self.detect_losses(now, counters);
         let delay = Duration::from_micros(frame.delay_us);
         self.finish(now, LossCause::Ack, delay);
@@ -112,18 +113,17 @@ impl Server {
 
     /// Declares lost, oldest first, what the thresholds say; stops at the first packet that is not.
     pub(super) fn detect_losses(&mut self, now: u64, counters: &mut FlowCounters) -> bool {
-        let timer_us = self.retransmit_timer_us();
-        let smoothed_us = self.path.rtt().smoothed().as_micros();
+        let Timers { retransmit_us, smoothed_us, .. } = self.timers;
         let mut any = false;
         while let Some(packet) = self.packet(self.first_outstanding) {
             let number = self.first_outstanding;
             match packet.state {
                 State::Acked | State::Lost | State::Hole => {}
                 State::Outstanding => {
-                    if !self.loss.is_lost(now, number, packet.sent_at, timer_us, smoothed_us) {
+                    if !self.loss.is_lost(now, number, packet.sent_at, retransmit_us, smoothed_us) {
                         break;
                     }
-                    self.declare_lost(now, number, packet, counters);
+                    self.declare_lost(now, number, *packet, counters);
                     any = true;
                 }
             }
@@ -197,20 +197,28 @@ impl Server {
         }
     }
 
-    /// sim_model section 5.3: srtt + 3 rttvar + the peer's largest ACK delay.
-    pub(super) fn retransmit_timer_us(&self) -> u64 {
+    /// The RTT may have changed.
+    pub(super) fn note_rtt(&mut self) {
         let rtt = self.path.rtt();
-        if !rtt.has_sample() {
-            return self.config.initial_pto_us;
+        self.timers.smoothed_us = rtt.smoothed().as_micros();
+        if rtt.has_sample() {
+            let timer = rtt.smoothed().plus(rtt.var().times(3)).max(rtt.latest());
+            self.timers.retransmit_us = timer.as_micros() + self.config.max_ack_delay_us;
         }
-        let timer = rtt.smoothed().plus(rtt.var().times(3)).max(rtt.latest());
-        timer.as_micros() + self.config.max_ack_delay_us
     }
 
-    pub(super) fn loss_deadline(&self) -> Option<u64> {
-        let packet = self.packet(self.first_outstanding)?;
-        let smoothed_us = self.path.rtt().smoothed().as_micros();
-        self.loss.deadline(self.first_outstanding, packet.sent_at, self.retransmit_timer_us(), smoothed_us)
+    /// Something was sent, acknowledged or lost.
+    pub(super) fn set_timers(&mut self) {
+        self.timers.loss_at = self.loss_deadline().unwrap_or(NEVER);
+        self.timers.probe_at = self.pto_deadline().unwrap_or(NEVER);
+    }
+
+    fn loss_deadline(&self) -> Option<u64> {
+        let Timers { retransmit_us, smoothed_us, .. } = self.timers;
+        // Of the oldest packet in flight, and of that only if a later one was acknowledged.
+        let number = self.first_outstanding;
+        let packet = self.packet(number).filter(|_| self.loss.is_later_acked(number))?;
+        self.loss.deadline(number, packet.sent_at, retransmit_us, smoothed_us)
     }
 
     /// The probe timeout runs from the newest packet in flight (sim_model section 5.7).
@@ -219,14 +227,14 @@ impl Server {
             return None;
         }
         let newest = self.sent.iter().rev().find(|packet| packet.state == State::Outstanding)?;
-        let timer = self.loss.backed_off(self.retransmit_timer_us(), self.probes);
+        let timer = self.loss.backed_off(self.timers.retransmit_us, self.probes);
         Some(newest.sent_at.saturating_add(timer))
     }
 
     /// Drops packets at the front that are resolved. Lost ones stay for two timers, so that late ACKs of them are
     /// noticed.
     pub(super) fn forget_resolved(&mut self) {
-        let keep_us = 2 * self.retransmit_timer_us();
+        let keep_us = 2 * self.timers.retransmit_us;
         while let Some(front) = self.sent.front() {
             let old = self.loss.last_ack_at().saturating_sub(front.sent_at) > keep_us;
             let done = match front.state {

@@ -14,11 +14,13 @@ use super::media::{Control, Sink, Source};
 use super::packet::{AckFrame, AckFrequency, Content, Limits, Packet, size};
 use super::ranges::Ranges;
 use super::rng::SplitMix64;
+use super::schedule::NEVER;
 use super::{FlowCounters, PacketEvent, SampleKind};
 use crate::AnyController;
 use crate::scenario::{EcnUse, Endpoint, Media, Resume, Transfer};
 use cc_core::{
-    CongestionController, Duration, FrameEnd, Instant, LossCause, PacketSpace, Path, PathConfig, ResumeHint,
+    CongestionController, Duration, FrameEnd, Instant, LossCause, PacketSpace, Path, PathConfig,
+    ResumeHint,
 };
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -50,6 +52,7 @@ pub(super) struct Server {
     /// Packets before this number are neither acked nor lost by now.
     first_outstanding: u64,
     loss: LossTimer,
+    timers: Timers,
     stream: Stream,
     /// What is sent in the place of one stream.
     media: Option<Source>,
@@ -72,6 +75,17 @@ pub(super) struct Server {
     /// For an observer who wants to know of packets.
     packet_events: Option<Vec<PacketEvent>>,
     ecn: Validation,
+}
+
+/// What the timers are set to, and what of the path they are computed from. In microseconds.
+#[derive(Debug)]
+struct Timers {
+    /// When a packet becomes lost by time, if one waits for that, and when the probe timeout is; [`NEVER`] if not at all.
+    loss_at: u64,
+    probe_at: u64,
+    /// sim_model section 5.3: srtt + 3 rttvar + the peer's largest ACK delay.
+    retransmit_us: u64,
+    smoothed_us: u64,
 }
 
 #[derive(Debug)]
@@ -181,6 +195,12 @@ impl Server {
         if config.ecn != EcnUse::Off {
             path.set_ecn_state(instant(0), codepoint);
         }
+        let timers = Timers {
+            loss_at: NEVER,
+            probe_at: NEVER,
+            retransmit_us: config.initial_pto_us,
+            smoothed_us: path.rtt().smoothed().as_micros(),
+        };
         Self {
             config: *config,
             path,
@@ -204,6 +224,7 @@ impl Server {
             received: Vec::new(),
             first_outstanding: 0,
             loss: LossTimer::new(config),
+            timers,
             stream: Stream {
                 bytes: transfer.bytes,
                 next_offset: 0,
@@ -308,9 +329,12 @@ impl Server {
         if !self.handshake.ready {
             return self.handshake.retry_at;
         }
-        let media = self.media.as_ref().and_then(Source::next_wake);
-        let timers = [self.pacing_until, self.loss_deadline(), self.pto_deadline(), media];
-        timers.into_iter().flatten().min()
+        let timers = self.timers.loss_at.min(self.timers.probe_at);
+        let mut at = timers.min(self.pacing_until.unwrap_or(NEVER));
+        if let Some(media) = &self.media {
+            at = at.min(media.next_wake().unwrap_or(NEVER));
+        }
+        (at != NEVER).then_some(at)
     }
 
     /// A datagram arrived. ACK ranges come separately.
@@ -349,6 +373,7 @@ impl Server {
             Content::Close => (self.close_reply, self.closed) = (true, true),
             _ => {}
         }
+        self.set_timers();
     }
 
     /// The first `packets` Handshake packets are acknowledged.
@@ -385,6 +410,7 @@ impl Server {
     fn finish(&mut self, now: u64, cause: LossCause, ack_delay: Duration) {
         let first = !self.path.rtt().has_sample();
         self.path.finish(instant(now), FrameEnd { cause, ack_delay: Some(ack_delay), ..FrameEnd::default() });
+        self.note_rtt();
         if first
             && self.path.rtt().has_sample()
             && let Some(resume) = self.resume.take()
@@ -411,22 +437,23 @@ impl Server {
             }
             return;
         }
-        if self.loss_deadline().is_some_and(|at| at <= now) && self.detect_losses(now, counters) {
+        if self.timers.loss_at <= now && self.detect_losses(now, counters) {
             self.finish(now, LossCause::Timer, Duration::ZERO);
             self.forget_resolved();
             self.changed = Some(SampleKind::Loss);
-        } else if self.pto_deadline().is_some_and(|at| at <= now) {
+        } else if self.timers.probe_at <= now {
             self.send_probe(now, downlink, counters);
         }
         self.send_data(now, downlink, counters);
+        self.set_timers();
     }
 
     fn index(&self, number: u64) -> Option<usize> {
         usize::try_from(number.checked_sub(self.first_number)?).ok()
     }
 
-    fn packet(&self, number: u64) -> Option<SentPacket> {
-        self.sent.get(self.index(number)?).copied()
+    fn packet(&self, number: u64) -> Option<&SentPacket> {
+        self.sent.get(self.index(number)?)
     }
 }
 

@@ -58,6 +58,7 @@ impl Server {
     }
 
     /// Tells the path of a packet; `None` if its ring is full.
+    #[inline(always)]
     pub(super) fn register(
         &mut self,
         now: u64,
@@ -71,6 +72,7 @@ impl Server {
     }
 
     /// Gives a 1-RTT packet its number and remembers it.
+    #[inline(always)]
     pub(super) fn record(&mut self, now: u64, bytes: u64, offset: u64, length: u64) -> u64 {
         if self.config.skip_packet_numbers && self.handshake.ready && self.next_number >= self.next_hole {
             self.skip_number(now);
@@ -108,7 +110,8 @@ impl Server {
         self.probes += 1;
         let oldest = (self.first_outstanding..self.next_number)
             .filter_map(|number| self.packet(number))
-            .find(|packet| packet.state == State::Outstanding && packet.length > 0);
+            .find(|packet| packet.state == State::Outstanding && packet.length > 0)
+            .copied();
         let room = self.config.initial_mtu - self.config.overhead;
         let (offset, length) = match (&mut self.media, oldest) {
             (_, None) => (0, 0),
@@ -179,6 +182,7 @@ impl Server {
     }
 
     /// When the pacer allows a full packet; `None` for now. The clock ticks in microseconds.
+    #[inline(always)]
     pub(super) fn paced_until(&mut self, now: u64) -> Option<u64> {
         if !self.config.pacing {
             return None;

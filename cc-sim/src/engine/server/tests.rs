@@ -221,7 +221,7 @@ fn probe_timeouts_come_after_one_two_four_five_and_six_times_the_timer() {
     }
     // An ACK starts again from one timer, here of a smoothed RTT that the new sample (packet 12) has raised.
     bench.ack(last + 1_000, &[(0, 12)]);
-    let timer = bench.server.retransmit_timer_us();
+    let timer = bench.server.timers.retransmit_us;
     bench.wake(last + 1_000);
     assert_eq!(bench.server.pto_deadline(), Some(last + 1_000 + timer));
 }
