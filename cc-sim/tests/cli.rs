@@ -570,7 +570,7 @@ fn a_run_that_cannot_end_stops_at_the_limit_of_virtual_time() {
 
 #[test]
 fn a_path_that_holds_too_many_packets_is_refused() {
-    // 10 Gbit/s, 2 s one way: 5 GB in flight, 65 536 datagrams are 94 MB.
+    // 10 Gbit/s, 2 s one way: 5 GB in flight, 131 072 datagrams are 189 MB.
     let text = SMALL
         .replace("rate_mbps = 8", "rate_mbps = 10_000")
         .replace("latency_ms = 10", "latency_ms = 2_000")
@@ -581,7 +581,7 @@ fn a_path_that_holds_too_many_packets_is_refused() {
     for args in [&["run", &path, "--runs", "1", "--cc", "c4"][..], &["trace", &path, "--cc", "c4"]] {
         let message = failure_of(args, 2);
         assert!(message.contains("scenario small: link: ") && message.contains("rate_mbps"), "{message}");
-        assert!(message.contains("(allowed: 0..=65536 in flight)"), "{message}");
+        assert!(message.contains("(allowed: 0..=131072 packets and 4 GiB in flight)"), "{message}");
     }
 }
 

@@ -43,7 +43,8 @@ use ring::Ring;
 /// is still in flight, [`Path::on_packet_sent`] refuses, and [`Path::window`] and [`Path::poll_send`] say so
 /// beforehand. Entries of lost packets stay, to recognise late acks, until they are the oldest and were sent
 /// more than three probe timeouts ago, or until their room is needed. A packet's size is clamped to 65 535
-/// bytes. `N` should not exceed 65 536: delivery state is kept as differences of less than 4 GiB.
+/// bytes. Delivery state is kept as differences of less than 4 GiB, so that `N` times the largest size of a packet should not be more:
+/// `N` = 65 536 holds with packets of any size, 2 800 000 with 1500 bytes.
 ///
 /// `Path` is as large as its ring (1 MiB at `N` = 32 768) and is built by value. `Box::new(Path::new(..))` needs
 /// twice its size on the stack; `Box::write(Box::new_uninit(), Path::new(..))` needs it once if the build is

@@ -248,7 +248,7 @@ impl fmt::Display for SimulationError {
                 write!(
                     f,
                     "scenario {scenario}: link: rate_mbps, latency_ms and queue hold more packets than the sender \
-                     keeps track of (allowed: 0..={limit} in flight)"
+                     keeps track of (allowed: 0..={limit} packets and 4 GiB in flight)"
                 )
             }
         }

@@ -20,7 +20,7 @@
 //! | time threshold: min(smoothed RTT / 4, 5 ms) after the ACK | | `loss.rs` |
 //! | probe timeouts back off by 2, 4, then 1/4 each | | `loss.rs`, `backed_off` |
 //! | packet numbers are skipped every 3 + U(256 * 2^n) | | `server/send.rs`, `skip_number` |
-//! | packets in flight that the sender keeps track of | 65 536 | `server/mod.rs` |
+//! | packets and bytes in flight that the sender keeps track of | 131 072, 4 GiB | `server/mod.rs` |
 //! | sizes of the frames that carry audio and video and ask for them | 3 to 20 bytes | `media/mod.rs` |
 //! | resolution of the clock and of a packet's time on the link | 1 us | `link.rs` |
 

@@ -27,8 +27,12 @@ use std::collections::VecDeque;
 use std::ops::{Deref, DerefMut};
 use std::thread::Builder;
 
-/// Packets in flight that the path keeps track of; a run that needs more ends with an error.
-pub(super) const MAX_IN_FLIGHT: usize = 65_536;
+/// Packets in flight that the path keeps track of; a run that needs more ends with an error. A path has 4 MiB for them, of which a
+/// run uses what it needs.
+pub(super) const MAX_IN_FLIGHT: usize = 131_072;
+
+/// Bytes in flight up to which delivery rates are right (see [`Path`]); with packets of up to 32 KiB there cannot be more.
+const MAX_BYTES_IN_FLIGHT: u64 = 1 << 32;
 
 pub(super) type SimPath = Path<AnyController, MAX_IN_FLIGHT>;
 
@@ -290,7 +294,7 @@ impl Server {
         self.handshake.ready.then_some(self.handshake.request_at)
     }
 
-    /// Whether more than [`MAX_IN_FLIGHT`] packets were in flight: the run is void.
+    /// Whether more than [`MAX_IN_FLIGHT`] packets or [`MAX_BYTES_IN_FLIGHT`] bytes were in flight: the run is void.
     pub(super) fn is_overloaded(&self) -> bool {
         self.is_overloaded
     }
@@ -508,11 +512,11 @@ impl DerefMut for PooledPath {
     }
 }
 
-/// A path on the heap. It is 2 MiB large and built by value; a build without optimisation puts it together on the stack
+/// A path on the heap. It is 4 MiB large and built by value; a build without optimisation puts it together on the stack
 /// first, more than a test thread has. So a thread with a large stack builds it, or, if the system refuses one, the
 /// caller's.
 fn boxed_path(make: &(dyn Fn() -> AnyController + Sync), config: PathConfig) -> Box<SimPath> {
-    const STACK_BYTES: usize = 16 << 20;
+    const STACK_BYTES: usize = 32 << 20;
     std::thread::scope(|scope| {
         let build = || build_path(make(), config);
         match Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, build) {

@@ -1,6 +1,6 @@
 //! Sending: the handshake flight, data, probes, packet numbers.
 
-use super::{SentPacket, Server, State, instant};
+use super::{MAX_BYTES_IN_FLIGHT, SentPacket, Server, State, instant};
 use crate::engine::link::Port;
 use crate::engine::packet::{Content, Data, size};
 use crate::engine::{FlowCounters, PacketEvent, SampleKind};
@@ -78,7 +78,7 @@ impl Server {
             self.skip_number(now);
         }
         let registered = self.register(now, PacketSpace::Application, bytes, length > 0);
-        self.is_overloaded |= registered.is_none();
+        self.is_overloaded |= registered.is_none() || self.path.bytes_in_flight() >= MAX_BYTES_IN_FLIGHT;
         let path_number = registered.unwrap_or(u64::MAX);
         let number = self.next_number;
         self.next_number += 1;
