@@ -7,19 +7,24 @@
 //!   pacing rate (bits per second), whenever the sender's state may have changed.
 //! * `quic:congestion_state_updated`: a change of the controller's phase. The names of states are those of the controller's phases.
 //! * `quic:packet_sent`, `quic:packet_received`, `quic:packet_lost`, if wanted: 1-RTT packets with their STREAM and ACK frames. Packets
-//!   of the handshake are not in it. What the client sends has no packet numbers in this simulator, and its packets have none here.
+//!   of the handshake are not in it. What the client sends has no packet numbers in this simulator, and its packets have none here. ACK
+//!   frames have the ECN counts that they carry.
+//! * `quic:udp_datagrams_sent`, with the packets and in scenarios with ECN only: the ECN codepoint that this datagram and those after it are
+//!   sent with. It comes when the codepoint changes; until then that of the event before holds, Not-ECT before the first.
+//! * `quic:ecn_state_updated`, with the packets: ECN has failed.
 
 use crate::{
     Algorithm, Observer, PacketEvent, RunOutcome, Sample, Scenario, SimulationError, simulate_flows,
 };
-use cc_core::Duration;
+use cc_core::{Duration, EcnCodepoint};
 use qlog::events::quic::{
-    AckRange, CongestionStateUpdated, PacketHeader, PacketLost, PacketReceived, PacketSent, PacketType,
-    QuicFrame, RecoveryMetricsUpdated,
+    AckRange, CongestionStateUpdated, EcnState, EcnStateUpdated, PacketHeader, PacketLost, PacketReceived,
+    PacketSent, PacketType, QuicFrame, RecoveryMetricsUpdated,
 };
-use qlog::events::{Event, EventData, QUIC_URI, RawInfo};
+use qlog::events::{Event, EventData, EventImportance, JsonEvent, QUIC_URI, RawInfo};
 use qlog::{CommonFields, QLOGFILESEQ_URI, QlogSeq, ReferenceTime, TraceSeq, VantagePoint, VantagePointType};
 use serde::Serialize;
+use serde_json::json;
 use std::fmt;
 use std::io::{self, Write};
 
@@ -126,7 +131,7 @@ impl<W: Write> Observer for Logs<W> {
 
     fn on_packet(&mut self, flow: usize, at_us: u64, event: &PacketEvent) {
         if let Some(log) = self.flows.get_mut(flow) {
-            log.event(at_us, packet_event(event));
+            log.on_packet(at_us, event);
         }
     }
 }
@@ -137,13 +142,21 @@ struct FlowLog<W> {
     /// Why a record could not be written. Nothing is written after it.
     error: Option<io::Error>,
     phase: Option<&'static str>,
+    /// Codepoint of the datagrams since the last event that had one.
+    ecn: EcnCodepoint,
     /// The values that were written last.
     metrics: RecoveryMetricsUpdated,
 }
 
 impl<W: Write> FlowLog<W> {
     fn new(writer: W) -> Self {
-        Self { writer, error: None, phase: None, metrics: RecoveryMetricsUpdated::default() }
+        Self {
+            writer,
+            error: None,
+            phase: None,
+            ecn: EcnCodepoint::NotEct,
+            metrics: RecoveryMetricsUpdated::default(),
+        }
     }
 
     fn on_sample(&mut self, sample: &Sample) {
@@ -159,8 +172,17 @@ impl<W: Write> FlowLog<W> {
         }
     }
 
+    fn on_packet(&mut self, at_us: u64, event: &PacketEvent) {
+        if let PacketEvent::Sent { bytes, ecn, .. } = event
+            && std::mem::replace(&mut self.ecn, *ecn) != *ecn
+        {
+            self.record(&datagram_sent(at_us, *bytes, *ecn));
+        }
+        self.event(at_us, packet_event(event));
+    }
+
     fn event(&mut self, at_us: u64, data: EventData) {
-        self.record(&Event::with_time(at_us as f64 / 1_000.0, data));
+        self.record(&Event::with_time(millis_at(at_us), data));
     }
 
     /// RFC 7464 section 2.2: a record separator, the JSON text, a line feed.
@@ -215,6 +237,21 @@ fn changes(known: &mut RecoveryMetricsUpdated, new: RecoveryMetricsUpdated) -> R
     }
 }
 
+/// By hand: the draft has a list of codepoints, one for each datagram, where the crate has a single one.
+fn datagram_sent(at_us: u64, bytes: u64, ecn: EcnCodepoint) -> JsonEvent {
+    let ecn = match ecn {
+        EcnCodepoint::NotEct => "Not-ECT",
+        EcnCodepoint::Ect0 => "ECT(0)",
+        EcnCodepoint::Ect1 => "ECT(1)",
+    };
+    JsonEvent {
+        time: millis_at(at_us),
+        importance: EventImportance::Extra,
+        name: "quic:udp_datagrams_sent".to_owned(),
+        data: json!({ "count": 1, "raw": [{ "length": bytes }], "ecn": [ecn] }),
+    }
+}
+
 fn packet_event(event: &PacketEvent) -> EventData {
     let header = |packet_number| PacketHeader {
         packet_type: PacketType::OneRtt,
@@ -223,7 +260,7 @@ fn packet_event(event: &PacketEvent) -> EventData {
     };
     let raw = |length| RawInfo { length: Some(length), payload_length: None, data: None };
     match event {
-        PacketEvent::Sent { number, bytes, offset, length, is_mtu_probe } => {
+        PacketEvent::Sent { number, bytes, offset, length, is_mtu_probe, .. } => {
             let stream = QuicFrame::Stream {
                 stream_id: 0,
                 offset: Some(*offset),
@@ -239,13 +276,13 @@ fn packet_event(event: &PacketEvent) -> EventData {
                 ..PacketSent::default()
             })
         }
-        PacketEvent::Received { bytes, ack_delay_us, ranges } => {
+        PacketEvent::Received { bytes, ack_delay_us, ranges, ecn } => {
             let ack = QuicFrame::Ack {
                 ack_delay: Some(*ack_delay_us as f32 / 1_000.0),
                 acked_ranges: Some(ranges.iter().map(|&(first, last)| AckRange::new(first, last)).collect()),
-                ect1: None,
-                ect0: None,
-                ce: None,
+                ect1: ecn.map(|counts| counts.ect1),
+                ect0: ecn.map(|counts| counts.ect0),
+                ce: ecn.map(|counts| counts.ce),
                 raw: None,
             };
             EventData::QuicPacketReceived(PacketReceived {
@@ -260,7 +297,14 @@ fn packet_event(event: &PacketEvent) -> EventData {
             is_mtu_probe_packet: is_mtu_probe.then_some(true),
             ..PacketLost::default()
         }),
+        PacketEvent::EcnFailed => {
+            EventData::QuicEcnStateUpdated(EcnStateUpdated { old: None, new: EcnState::Failed })
+        }
     }
+}
+
+fn millis_at(us: u64) -> f64 {
+    us as f64 / 1_000.0
 }
 
 fn millis(duration: Duration) -> f32 {

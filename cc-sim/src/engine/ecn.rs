@@ -34,6 +34,12 @@ pub(super) struct Counts {
     pub(super) ce: u64,
 }
 
+impl From<Counts> for EcnCounts {
+    fn from(Counts { ect0, ect1, ce }: Counts) -> Self {
+        Self { ce, ect0, ect1 }
+    }
+}
+
 impl Counts {
     pub(super) fn add(&mut self, ecn: Ecn) {
         match ecn {

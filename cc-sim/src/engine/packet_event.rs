@@ -1,5 +1,7 @@
 //! What happens to packets at a data sender, for those who want to see each of them.
 
+use cc_core::{EcnCodepoint, EcnCounts};
+
 /// An event of a 1-RTT packet. Packets of the handshake and of the end of a connection have none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PacketEvent {
@@ -15,6 +17,8 @@ pub enum PacketEvent {
         length: u64,
         /// Whether it is there to find out the path MTU (RFC 9000 section 14.4).
         is_mtu_probe: bool,
+        /// ECN codepoint that it is sent with.
+        ecn: EcnCodepoint,
     },
     /// A packet with an ACK frame arrived.
     Received {
@@ -24,6 +28,8 @@ pub enum PacketEvent {
         ack_delay_us: u64,
         /// The numbers that the frame acknowledges: first and last of each range, ascending.
         ranges: Vec<(u64, u64)>,
+        /// The ECN counts of the frame, if it has any: totals, not increases.
+        ecn: Option<EcnCounts>,
     },
     /// A packet was declared lost.
     Lost {
@@ -32,4 +38,6 @@ pub enum PacketEvent {
         /// Whether it was there to find out the path MTU.
         is_mtu_probe: bool,
     },
+    /// The path or the peer does not do ECN: packets are sent without it from now on (RFC 9000 section 13.4.2.2).
+    EcnFailed,
 }

@@ -60,6 +60,7 @@ impl Server {
     /// RFC 9000 section 13.4.2.2: packets are sent without ECT from now on.
     fn give_up_ecn(&mut self, now: u64, counters: &mut FlowCounters) {
         counters.ecn_failed = true;
+        self.note_packet(|_| PacketEvent::EcnFailed);
         self.path.set_ecn_state(instant(now), EcnCodepoint::NotEct);
     }
 

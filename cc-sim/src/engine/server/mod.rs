@@ -19,7 +19,7 @@ use super::{FlowCounters, PacketEvent, SampleKind};
 use crate::AnyController;
 use crate::scenario::{EcnUse, Endpoint, Media, Resume, Transfer};
 use cc_core::{
-    CongestionController, Duration, FrameEnd, Instant, LossCause, PacketSpace, Path, PathConfig,
+    CongestionController, Duration, EcnCounts, FrameEnd, Instant, LossCause, PacketSpace, Path, PathConfig,
     ResumeHint,
 };
 use std::cell::RefCell;
@@ -367,6 +367,7 @@ impl Server {
                         bytes: packet.bytes,
                         ack_delay_us: frame.delay_us,
                         ranges: frame.ranges.clone(),
+                        ecn: frame.ecn.map(EcnCounts::from),
                     });
                     self.on_ack(now, frame, counters);
                 }

@@ -247,7 +247,8 @@ impl Server {
         let number = self.record(now, bytes, offset, length);
         self.note_packet(|server| {
             let is_mtu_probe = bytes > server.mtu.current;
-            PacketEvent::Sent { number, bytes, offset, length, is_mtu_probe }
+            let ecn = server.ecn.codepoint();
+            PacketEvent::Sent { number, bytes, offset, length, is_mtu_probe, ecn }
         });
         let ack_frequency = self.ack_frequency.take();
         counters.on_sent(bytes);
