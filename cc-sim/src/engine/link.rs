@@ -296,6 +296,9 @@ fn service_us(byte_time: u64, bytes: u64) -> u64 {
 mod path_tests;
 
 #[cfg(test)]
+mod theory_tests;
+
+#[cfg(test)]
 mod tests {
     use super::{Fate, Link, service_time_us};
     use crate::engine::dualpi2::DualPi2;
