@@ -3,6 +3,7 @@
 use super::share::decimals;
 use super::table::{new_table, seconds};
 use super::{Format, RenderError, Settings, csv_text, json_text, rounded};
+use crate::MediaOutcome;
 use crate::measure::{AqmFigures, RunFigures};
 use crate::scenario::Direction;
 use crate::share::ShareCell;
@@ -21,6 +22,10 @@ pub struct EcnRow {
     pub algorithm: &'static str,
     /// When its connection was closed, in microseconds of virtual time; `None` if that was after the end of some run.
     pub completion_us: Option<f64>,
+    /// Average delay of its audio datagrams and video frames, in microseconds; `None` if it carries none.
+    pub frame_delay_us: Option<f64>,
+    /// The largest of them; mean of the runs.
+    pub frame_delay_max_us: Option<f64>,
     /// Its share of what the forward flows get while all of them transfer; `None` for a reverse flow, or if there is no
     /// such time in some run.
     pub share: Option<f64>,
@@ -80,6 +85,11 @@ fn row(cell: &ShareCell, flow: usize, seed: u64) -> EcnRow {
     let l4s = |run: &RunFigures| run.aqm.map(|AqmFigures { l4s, .. }| l4s.sojourn);
     let classic = |run: &RunFigures| run.aqm.map_or(run.queue, |AqmFigures { classic, .. }| classic.sojourn);
     let outcome = |run: &RunFigures| run.outcome.flows[flow];
+    // Only the main flow carries audio and video.
+    let media = |figure: fn(&MediaOutcome) -> u64| {
+        let of_run = |run: &RunFigures| run.outcome.main.media.as_ref().map(|media| figure(media) as f64);
+        mean_of(&of_run).filter(|_| flow == 0).map(|us| rounded(us, 10.0))
+    };
     let share = |run: &RunFigures| {
         let flows = &run.outcome.flows;
         let is_forward = |flow: usize| flows[flow].direction == Direction::Forward;
@@ -93,6 +103,8 @@ fn row(cell: &ShareCell, flow: usize, seed: u64) -> EcnRow {
         algorithm: cell.runs.first().map_or("", |run| outcome(run).algorithm.name()),
         completion_us: mean_of(&|run| outcome(run).completion_us.map(|us| us as f64))
             .map(|us| rounded(us, 10.0)),
+        frame_delay_us: media(|media| media.average_us),
+        frame_delay_max_us: media(|media| media.max_us),
         share: mean_of(&share).map(|share| rounded(share, 1e4)),
         goodput_mbps: rounded(mean(&|run| run.flows[flow].goodput_bps) / 1e6, 1e4),
         packets_sent: number(&|run| outcome(run).counters.packets_sent),
@@ -139,7 +151,17 @@ fn text_table(rows: &[EcnRow], settings: Settings) -> String {
         &["scenario", "flow"],
         &["completion", "share", "sent", "CE", "early", "full", "used", "L mean", "L p99", "C mean", "C p99"],
     );
+    let mut frames = String::new();
     for row in rows {
+        if let (Some(mean_us), Some(max_us)) = (row.frame_delay_us, row.frame_delay_max_us) {
+            frames += &format!(
+                "{} with {}: average frame delay {:.1} ms, largest {:.1} ms.\n",
+                row.scenario,
+                row.main,
+                mean_us / 1e3,
+                max_us / 1e3
+            );
+        }
         // What the flows have in common stands in the line of the main flow.
         let first = |cell: String| if row.flow == 0 { cell } else { String::new() };
         table.add_row([
@@ -160,7 +182,7 @@ fn text_table(rows: &[EcnRow], settings: Settings) -> String {
     }
     let Settings { runs, seed } = settings;
     format!(
-        "{table}\n\
+        "{table}\n{frames}\
          Means of {runs} runs, seed {seed}. completion: in seconds of virtual time; share: of the data that the forward flows \
          get while all of them transfer.\n\
          sent: datagrams; CE: of them marked; early, full: dropped by an AQM, and for want of room; used: part of the capacity \

@@ -17,7 +17,7 @@ pub enum Group {
     WifiWritten,
     /// "Handling of ECN" of the same draft as its runs had it: tail drop, ECT(0), not one mark.
     EcnSimulated,
-    /// The same as its text has it: DualPI2 (RFC 9332) and ECT(1) for C4.
+    /// The same as its text has it: DualPI2 (RFC 9332) and ECT(1) for C4; audio and video over such a path too.
     EcnWritten,
     /// Audio and video of the same draft, as simulated. The files say where they differ from the text.
     Media,
@@ -150,7 +150,8 @@ const WIFI_WRITTEN: &[(&str, &str)] = files![
 ];
 const ECN_SIMULATED: &[(&str, &str)] = files!["ecn", "ecn_c4", "ecn_cubic", "ecn_bbr"];
 
-const ECN_WRITTEN: &[(&str, &str)] = files!["l4s", "l4s_c4", "l4s_cubic", "l4s_bbr", "l4s_cubic_ect0"];
+const ECN_WRITTEN: &[(&str, &str)] =
+    files!["l4s", "l4s_c4", "l4s_cubic", "l4s_bbr", "l4s_cubic_ect0", "l4s_media"];
 
 /// In the order of the draft's table.
 const MEDIA: &[(&str, &str)] = files![
