@@ -1,7 +1,7 @@
 //! Finished cells in a file: a job can be stopped and resumed, or done in parts on several machines and put together.
 //!
 //! The file consists of JSON lines: what the job is ([`Job`]), then a line for each finished cell, in the order in which they
-//! were finished, with the outcomes of all its runs. Everything is whole numbers and names, so that what is computed of a
+//! were finished, with the outcomes of all its runs. Numbers are written so that they come back bit for bit, and what is computed of a
 //! cell that was read is what is computed of one that was just run. Each line is handed to the system at once: a process that
 //! is killed loses the cells that it was at, and what it had written of a line is dropped when the job is resumed.
 
@@ -9,13 +9,19 @@ mod file;
 mod merge;
 
 pub use file::{Cells, Checkpoint};
-pub use merge::{Merged, merge};
+pub use merge::{Merged, Results, merge};
 
-use crate::experiment::{Experiment, Pair};
+use crate::Algorithm;
+use crate::delay::DelayExperiment;
+use crate::ecn::EcnExperiment;
+use crate::experiment::{CellName, Experiment, Plan};
 use crate::scenario::{self, Scenario};
-use crate::{Algorithm, Outcome};
+use crate::share::ShareExperiment;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+
+/// What a file says of the program that made it.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Most parts that a job can be split into.
 pub const MAX_SHARDS: u32 = 65_536;
@@ -40,14 +46,28 @@ pub struct Job {
     pub scenarios: Vec<SavedScenario>,
 }
 
-/// The commands whose cells can be kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+/// The commands whose cells can be kept, with the settings that only they have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub enum JobCommand {
     /// One line a cell.
     Run,
     /// One line a scenario.
     Compare,
+    /// Several flows on one path.
+    Share {
+        /// Algorithms of the flows that a scenario leaves open; `None` for each pair once.
+        against: Option<Vec<Algorithm>>,
+        /// Length of the intervals that are shown, in milliseconds; `None` for the table.
+        every_ms: Option<u64>,
+    },
+    /// The queues that algorithms make.
+    Delay,
+    /// Marks and the queues of an AQM.
+    Ecn {
+        /// What is left out at the start of each run, in milliseconds.
+        after_ms: u64,
+    },
 }
 
 /// A part of a job: of the cells in the order of the result, each `of`-th one, beginning with number `number`.
@@ -87,41 +107,71 @@ pub struct SavedScenario {
 }
 
 impl Job {
-    /// The part `shard` of `experiment`.
+    /// The part `shard` of what `command` does with these scenarios and algorithms.
     #[must_use]
-    pub fn new(command: JobCommand, experiment: &Experiment<'_>, shard: Shard) -> Self {
-        let scenarios = experiment.scenarios.iter();
+    pub fn new(
+        command: JobCommand,
+        scenarios: &[Scenario],
+        algorithms: &[Algorithm],
+        (runs, seed): (u32, u64),
+        shard: Shard,
+    ) -> Self {
         let saved =
             |scenario: &Scenario| SavedScenario { name: scenario.name.clone(), toml: scenario.to_toml() };
         Self {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
+            version: VERSION.to_owned(),
             command,
-            runs: experiment.runs.max(1),
-            seed: experiment.seed,
+            runs: runs.max(1),
+            seed,
             shard,
-            algorithms: experiment.algorithms.to_vec(),
-            scenarios: scenarios.map(saved).collect(),
+            algorithms: algorithms.to_vec(),
+            scenarios: scenarios.iter().map(saved).collect(),
         }
     }
 
-    /// Number of cells of all parts.
-    fn cells(&self) -> usize {
-        self.scenarios.len().saturating_mul(self.algorithms.len())
+    /// The experiment of `run` and `compare`.
+    #[must_use]
+    pub fn experiment<'a>(&'a self, scenarios: &'a [Scenario]) -> Experiment<'a> {
+        Experiment { scenarios, algorithms: &self.algorithms, runs: self.runs, seed: self.seed }
     }
 
-    /// Scenario and algorithm of the cell at `index`.
-    fn cell_name(&self, index: usize) -> String {
-        let width = self.algorithms.len().max(1);
-        let scenario = self.scenarios.get(index / width).map_or("?", |scenario| &scenario.name);
-        let algorithm = self.algorithms.get(index % width).map_or("?", |algorithm| algorithm.name());
-        format!("{scenario} with {algorithm}")
+    /// The experiment of `share`.
+    #[must_use]
+    pub fn share<'a>(&'a self, scenarios: &'a [Scenario]) -> ShareExperiment<'a> {
+        let against = match &self.command {
+            JobCommand::Share { against, .. } => against.as_deref(),
+            JobCommand::Run | JobCommand::Compare | JobCommand::Delay | JobCommand::Ecn { .. } => None,
+        };
+        ShareExperiment { scenarios, main: &self.algorithms, against, runs: self.runs, seed: self.seed }
     }
 
-    /// Where in the order of the result a line's cell stands.
-    fn index_of(&self, line: &Finished) -> Option<usize> {
-        let scenario = self.scenarios.iter().position(|scenario| scenario.name == line.scenario)?;
-        let algorithm = self.algorithms.iter().position(|&algorithm| algorithm == line.algorithm)?;
-        Some(scenario * self.algorithms.len() + algorithm)
+    /// The experiment of `delay`.
+    #[must_use]
+    pub fn delay<'a>(&'a self, scenarios: &'a [Scenario]) -> DelayExperiment<'a> {
+        DelayExperiment { scenarios, algorithms: &self.algorithms, runs: self.runs, seed: self.seed }
+    }
+
+    /// The experiment of `ecn`.
+    #[must_use]
+    pub fn ecn<'a>(&'a self, scenarios: &'a [Scenario]) -> EcnExperiment<'a> {
+        let after_us = match self.command {
+            JobCommand::Ecn { after_ms } => after_ms.saturating_mul(1_000),
+            JobCommand::Run | JobCommand::Compare | JobCommand::Delay | JobCommand::Share { .. } => 0,
+        };
+        EcnExperiment { scenarios, algorithms: &self.algorithms, runs: self.runs, seed: self.seed, after_us }
+    }
+
+    /// Names of the cells of all parts, in the order of the result.
+    fn names(&self, scenarios: &[Scenario]) -> Vec<CellName> {
+        fn of<P: Plan>(plan: &P) -> Vec<CellName> {
+            plan.cells().iter().map(|cell| plan.name(cell)).collect()
+        }
+        match self.command {
+            JobCommand::Run | JobCommand::Compare => of(&self.experiment(scenarios)),
+            JobCommand::Share { .. } => of(&self.share(scenarios)),
+            JobCommand::Delay => of(&self.delay(scenarios)),
+            JobCommand::Ecn { .. } => of(&self.ecn(scenarios)),
+        }
     }
 
     /// The first setting that differs from that of `wanted`, and how; the shards' numbers do not count.
@@ -130,9 +180,6 @@ impl Job {
         let Self { version, command, runs, seed, shard, algorithms, scenarios } = self;
         let says = |field: &str, ours: String, theirs: String| {
             (ours != theirs).then(|| (field.to_owned(), format!("made with {ours}, not with {theirs}")))
-        };
-        let names = |algorithms: &[Algorithm]| {
-            algorithms.iter().map(|algorithm| algorithm.name()).collect::<Vec<_>>().join(",")
         };
         let scenario_names = |scenarios: &[SavedScenario]| {
             scenarios.iter().map(|scenario| scenario.name.as_str()).collect::<Vec<_>>().join(" ")
@@ -147,7 +194,7 @@ impl Job {
             .or_else(|| says("runs", runs.to_string(), wanted.runs.to_string()))
             .or_else(|| says("seed", seed.to_string(), wanted.seed.to_string()))
             .or_else(|| says("shards", shard.of.to_string(), wanted.shard.of.to_string()))
-            .or_else(|| says("cc", names(algorithms), names(&wanted.algorithms)))
+            .or_else(|| says("cc", listed(algorithms), listed(&wanted.algorithms)))
             .or_else(|| says("scenarios", scenario_names(scenarios), scenario_names(&wanted.scenarios)))
             .or_else(changed)
     }
@@ -168,26 +215,32 @@ impl Job {
 
 impl fmt::Display for JobCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Run => "run",
-            Self::Compare => "compare",
-        })
+        match self {
+            Self::Run => f.write_str("run"),
+            Self::Compare => f.write_str("compare"),
+            Self::Delay => f.write_str("delay"),
+            Self::Ecn { after_ms } => write!(f, "ecn --after-ms {after_ms}"),
+            Self::Share { against, every_ms } => {
+                f.write_str("share")?;
+                if let Some(against) = against {
+                    write!(f, " --against {}", listed(against))?;
+                }
+                every_ms.map_or(Ok(()), |ms| write!(f, " --every-ms {ms}"))
+            }
+        }
     }
+}
+
+fn listed(algorithms: &[Algorithm]) -> String {
+    algorithms.iter().map(|algorithm| algorithm.name()).collect::<Vec<_>>().join(",")
 }
 
 /// The line of a finished cell.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Finished {
-    scenario: String,
-    algorithm: Algorithm,
-    outcomes: Vec<Outcome>,
-}
-
-impl Finished {
-    fn new((scenario, algorithm): Pair<'_>, outcomes: &[Outcome]) -> Self {
-        Self { scenario: scenario.name.clone(), algorithm, outcomes: outcomes.to_vec() }
-    }
+#[derive(Serialize, Deserialize)]
+struct Finished<T> {
+    #[serde(flatten)]
+    name: CellName,
+    outcomes: Vec<T>,
 }
 
 /// Why a file is not taken. Displayed on one line: file, field, what is wrong.

@@ -1,7 +1,7 @@
 //! The experiments that judge a controller by the queue that it makes, and whether it takes the queue of the other
 //! direction for its own.
 
-use crate::experiment::{run_all, run_seed};
+use crate::experiment::{CellName, Plan, run_all, run_seed};
 use crate::measure::{RunFigures, measure_from};
 use crate::scenario::Direction;
 use crate::{Algorithm, Scenario, SimulationError};
@@ -42,6 +42,14 @@ impl Signal {
     /// All of them, in the order of tables.
     pub const ALL: [Self; 3] = [Self::ReceiveTimes, Self::AckArrival, Self::Rtt];
 
+    fn name(self) -> &'static str {
+        match self {
+            Self::ReceiveTimes => "receive times",
+            Self::AckArrival => "arrival of ACKs",
+            Self::Rtt => "RTT",
+        }
+    }
+
     /// `scenario` with this signal.
     #[must_use]
     pub fn in_scenario(self, scenario: &Scenario) -> Scenario {
@@ -72,34 +80,48 @@ pub struct DelayCell {
 }
 
 impl DelayExperiment<'_> {
-    /// Number of runs in all.
-    #[must_use]
-    pub fn total_runs(&self) -> usize {
-        self.cells().len() * self.runs.max(1) as usize
-    }
-
     /// Runs everything in the current rayon pool. `on_run` is called after each run, from any thread.
     ///
     /// # Errors
     ///
     /// The error of the first run, in the order of the result, that fails.
     pub fn run(&self, on_run: impl Fn() + Sync) -> Result<Vec<DelayCell>, SimulationError> {
-        let mut cells = self.cells();
-        let run = |cell: &DelayCell, run| {
-            // All variants of a scenario have the same seeds.
-            let seed = run_seed(self.seed, &cell.scenario.name, cell.algorithm, run);
-            measure_from(
-                &cell.scenario,
-                cell.algorithm,
-                seed,
-                cell.reverse_traffic.map_or(0, |(from_us, _)| from_us),
-            )
-        };
-        let figures = run_all(&cells, self.runs, run, on_run, |_, _| ())?;
-        for (cell, runs) in cells.iter_mut().zip(figures) {
-            cell.runs = runs;
-        }
-        Ok(cells)
+        run_all(self, &self.cells(), on_run, |_, _| ()).map(|runs| self.with_runs(runs))
+    }
+
+    /// The cells with their runs, which are in the same order.
+    #[must_use]
+    pub fn with_runs(&self, runs: Vec<Vec<RunFigures>>) -> Vec<DelayCell> {
+        let cells = self.cells().into_iter().zip(runs);
+        cells.map(|(cell, runs)| DelayCell { runs, ..cell }).collect()
+    }
+}
+
+impl Plan for DelayExperiment<'_> {
+    type Cell = DelayCell;
+    type Run = RunFigures;
+
+    fn runs(&self) -> u32 {
+        self.runs
+    }
+
+    fn name(&self, cell: &DelayCell) -> CellName {
+        let variant = cell.reverse_traffic.map(|(_, is_there)| {
+            let traffic = if is_there { "with" } else { "without" };
+            format!("{}, {traffic} reverse traffic", cell.signal.name())
+        });
+        CellName { scenario: cell.scenario.name.clone(), algorithm: cell.algorithm, variant }
+    }
+
+    fn run_one(&self, cell: &DelayCell, number: u64) -> Result<RunFigures, SimulationError> {
+        // All variants of a scenario have the same seeds.
+        let seed = run_seed(self.seed, &cell.scenario.name, cell.algorithm, number);
+        let from_us = cell.reverse_traffic.map_or(0, |(from_us, _)| from_us);
+        measure_from(&cell.scenario, cell.algorithm, seed, from_us)
+    }
+
+    fn events(run: &RunFigures) -> u64 {
+        run.outcome.main.events
     }
 
     /// Cells without runs yet.
@@ -137,6 +159,7 @@ fn judged_from(scenario: &Scenario) -> Option<u64> {
 mod tests {
     use super::{DelayExperiment, Signal};
     use crate::Algorithm;
+    use crate::experiment::Plan;
     use crate::scenario::builtin;
 
     #[test]

@@ -1,7 +1,7 @@
 //! The ECN tests: what marks, queues and shares are, from a time on.
 
-use crate::experiment::{run_all, run_seed};
-use crate::measure::measure_from;
+use crate::experiment::{CellName, Pair, Plan, pairs, run_all, run_seed};
+use crate::measure::{RunFigures, measure_from};
 use crate::share::ShareCell;
 use crate::{Algorithm, Scenario, SimulationError};
 
@@ -22,33 +22,47 @@ pub struct EcnExperiment<'a> {
 }
 
 impl EcnExperiment<'_> {
-    /// Number of runs in all.
-    #[must_use]
-    pub fn total_runs(&self) -> usize {
-        self.scenarios.len() * self.algorithms.len() * self.runs.max(1) as usize
-    }
-
     /// Runs everything in the current rayon pool. `on_run` is called after each run, from any thread.
     ///
     /// # Errors
     ///
     /// The error of the first run, in the order of the result, that fails.
     pub fn run(&self, on_run: impl Fn() + Sync) -> Result<Vec<ShareCell>, SimulationError> {
-        let cells: Vec<(&Scenario, Algorithm)> = self
-            .scenarios
-            .iter()
-            .flat_map(|scenario| self.algorithms.iter().map(move |&algorithm| (scenario, algorithm)))
-            .collect();
-        let run = |&(scenario, main): &(&Scenario, Algorithm), run| {
-            let seed = run_seed(self.seed, &scenario.name, main, run);
-            let from_us = scenario.transfer.start_us.saturating_add(self.after_us);
-            // From the very start if all counts.
-            measure_from(scenario, main, seed, if self.after_us == 0 { 0 } else { from_us })
-        };
-        let figures = run_all(&cells, self.runs, run, on_run, |_, _| ())?;
-        let cells = cells.into_iter().zip(figures);
-        Ok(cells
-            .map(|((scenario, main), runs)| ShareCell { scenario: scenario.clone(), main, runs })
-            .collect())
+        run_all(self, &self.cells(), on_run, |_, _| ()).map(|runs| self.with_runs(runs))
+    }
+
+    /// The cells with their runs, which are in the same order.
+    #[must_use]
+    pub fn with_runs(&self, runs: Vec<Vec<RunFigures>>) -> Vec<ShareCell> {
+        let cells = self.cells().into_iter().zip(runs);
+        cells.map(|((scenario, main), runs)| ShareCell { scenario: scenario.clone(), main, runs }).collect()
+    }
+}
+
+impl<'a> Plan for EcnExperiment<'a> {
+    type Cell = Pair<'a>;
+    type Run = RunFigures;
+
+    fn cells(&self) -> Vec<Pair<'a>> {
+        pairs(self.scenarios, self.algorithms)
+    }
+
+    fn runs(&self) -> u32 {
+        self.runs
+    }
+
+    fn name(&self, &(scenario, algorithm): &Pair<'a>) -> CellName {
+        CellName { scenario: scenario.name.clone(), algorithm, variant: None }
+    }
+
+    fn run_one(&self, &(scenario, main): &Pair<'a>, number: u64) -> Result<RunFigures, SimulationError> {
+        let seed = run_seed(self.seed, &scenario.name, main, number);
+        let from_us = scenario.transfer.start_us.saturating_add(self.after_us);
+        // From the very start if all counts.
+        measure_from(scenario, main, seed, if self.after_us == 0 { 0 } else { from_us })
+    }
+
+    fn events(run: &RunFigures) -> u64 {
+        run.outcome.main.events
     }
 }

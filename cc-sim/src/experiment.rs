@@ -5,6 +5,9 @@ use crate::stats::Summary;
 use crate::{Algorithm, MediaOutcome, Outcome, Scenario, SimulationError, simulate};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Most runs of a cell.
@@ -17,6 +20,57 @@ pub const MAX_RUNS: u32 = 100_000;
 /// The system refuses to start them.
 pub fn thread_pool(threads: usize) -> Result<ThreadPool, ThreadPoolBuildError> {
     ThreadPoolBuilder::new().num_threads(threads).build()
+}
+
+/// Something to be run: cells, of each of which there are some runs.
+pub trait Plan: Sync {
+    /// What all runs of a cell have in common.
+    type Cell: Sync;
+    /// What is left of a run.
+    type Run: Clone + Send + Serialize + DeserializeOwned;
+
+    /// The cells, in the order of the result.
+    fn cells(&self) -> Vec<Self::Cell>;
+
+    /// Runs of each cell; 0 counts as 1.
+    fn runs(&self) -> u32;
+
+    /// How a cell is called. No two of a plan have the same name.
+    fn name(&self, cell: &Self::Cell) -> CellName;
+
+    /// Run number `number` of a cell.
+    ///
+    /// # Errors
+    ///
+    /// The run fails.
+    fn run_one(&self, cell: &Self::Cell, number: u64) -> Result<Self::Run, SimulationError>;
+
+    /// Datagrams that the links of a run were given.
+    fn events(run: &Self::Run) -> u64;
+
+    /// Number of runs in all.
+    fn total_runs(&self) -> usize {
+        self.cells().len() * self.runs().max(1) as usize
+    }
+}
+
+/// How a cell is called.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CellName {
+    /// The scenario.
+    pub scenario: String,
+    /// Algorithm of the main flow.
+    pub algorithm: Algorithm,
+    /// What there is besides, if there are several cells of the same scenario and algorithm.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
+}
+
+impl fmt::Display for CellName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} with {}", self.scenario, self.algorithm.name())?;
+        self.variant.as_ref().map_or(Ok(()), |variant| write!(f, ", {variant}"))
+    }
 }
 
 /// What to run.
@@ -59,12 +113,36 @@ pub struct MediaSummary {
     pub max: Summary,
 }
 
-impl Experiment<'_> {
-    /// Number of runs in all.
-    #[must_use]
-    pub fn total_runs(&self) -> usize {
-        self.scenarios.len() * self.algorithms.len() * self.runs.max(1) as usize
+impl<'a> Plan for Experiment<'a> {
+    type Cell = Pair<'a>;
+    type Run = Outcome;
+
+    fn cells(&self) -> Vec<Pair<'a>> {
+        pairs(self.scenarios, self.algorithms)
     }
+
+    fn runs(&self) -> u32 {
+        self.runs
+    }
+
+    fn name(&self, &(scenario, algorithm): &Pair<'a>) -> CellName {
+        CellName { scenario: scenario.name.clone(), algorithm, variant: None }
+    }
+
+    fn run_one(&self, &(scenario, algorithm): &Pair<'a>, number: u64) -> Result<Outcome, SimulationError> {
+        let seed = run_seed(self.seed, &scenario.name, algorithm, number);
+        simulate(scenario, algorithm, seed, &mut ())
+    }
+
+    fn events(run: &Outcome) -> u64 {
+        run.events
+    }
+}
+
+/// All pairs: scenario by scenario, algorithm by algorithm.
+pub(crate) fn pairs<'a>(scenarios: &'a [Scenario], algorithms: &[Algorithm]) -> Vec<Pair<'a>> {
+    let with_all = |scenario| algorithms.iter().map(move |&algorithm| (scenario, algorithm));
+    scenarios.iter().flat_map(with_all).collect()
 }
 
 impl<'a> Experiment<'a> {
@@ -75,37 +153,10 @@ impl<'a> Experiment<'a> {
     ///
     /// The error of the first run, in the order of the cells, that fails; runs after it may not take place.
     pub fn run(&self, on_run: impl Fn() + Sync) -> Result<Vec<Cell<'a>>, SimulationError> {
-        let pairs = self.pairs();
-        let outcomes = self.run_pairs(&pairs, on_run, |_, _| ())?;
+        let pairs = self.cells();
+        let outcomes = run_all(self, &pairs, on_run, |_, _| ())?;
         let cells = pairs.into_iter().zip(outcomes);
         Ok(cells.filter_map(|(pair, outcomes)| Cell::new(pair, outcomes)).collect())
-    }
-
-    /// What the cells are: scenario by scenario, algorithm by algorithm.
-    #[must_use]
-    pub fn pairs(&self) -> Vec<Pair<'a>> {
-        let Self { scenarios, algorithms, .. } = *self;
-        let with_all = |scenario| algorithms.iter().map(move |&algorithm| (scenario, algorithm));
-        scenarios.iter().flat_map(with_all).collect()
-    }
-
-    /// Runs some of the cells, as [`Experiment::run`] does; the outcomes of each, in the order of `pairs`. `on_cell` is called
-    /// with a cell's outcomes as soon as it is finished, from any thread.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Experiment::run`].
-    pub fn run_pairs(
-        &self,
-        pairs: &[Pair<'a>],
-        on_run: impl Fn() + Sync,
-        on_cell: impl Fn(&Pair<'a>, &[Outcome]) + Sync,
-    ) -> Result<Vec<Vec<Outcome>>, SimulationError> {
-        let run = |&(scenario, algorithm): &Pair<'a>, run| {
-            let seed = run_seed(self.seed, &scenario.name, algorithm, run);
-            simulate(scenario, algorithm, seed, &mut ())
-        };
-        run_all(pairs, self.runs, run, on_run, on_cell)
     }
 }
 
@@ -124,31 +175,29 @@ impl<'a> Cell<'a> {
     }
 }
 
-/// Calls `run` with each of `cells` and each of the numbers from 0 to `runs` - 1 (0 runs count as one) in the current rayon
-/// pool, `on_run` after each call, and `on_cell` after the last one of a cell, from any thread. What `run` gives comes in the
-/// order of `cells` and of the numbers.
+/// Runs `cells`, all of those of `plan` or some, in the current rayon pool, with `on_run` after each run and `on_cell` with what
+/// is left of a cell's runs after the last of them, from any thread. The runs come in the order of `cells` and of their numbers.
 ///
 /// # Errors
 ///
-/// The error of the first call, in this order, that fails; calls after it may not take place.
-pub fn run_all<C: Sync, T: Send>(
-    cells: &[C],
-    runs: u32,
-    run: impl Fn(&C, u64) -> Result<T, SimulationError> + Sync,
+/// The error of the first run, in this order, that fails; runs after it may not take place.
+pub fn run_all<P: Plan + ?Sized>(
+    plan: &P,
+    cells: &[P::Cell],
     on_run: impl Fn() + Sync,
-    on_cell: impl Fn(&C, &[T]) + Sync,
-) -> Result<Vec<Vec<T>>, SimulationError> {
-    let runs = runs.max(1) as usize;
+    on_cell: impl Fn(&P::Cell, &[P::Run]) + Sync,
+) -> Result<Vec<Vec<P::Run>>, SimulationError> {
+    let runs = plan.runs().max(1) as usize;
     // Position of the first failure so far. Runs before it still take place, so that which failure is the first does not
     // depend on the threads.
     let first_failure = AtomicUsize::new(usize::MAX);
-    let run_cell = |(index, cell): (usize, &C)| {
+    let run_cell = |(index, cell): (usize, &P::Cell)| {
         let attempt = |number: usize| {
             let position = index * runs + number;
             if position > first_failure.load(Ordering::Relaxed) {
                 return None;
             }
-            let result = run(cell, number as u64);
+            let result = plan.run_one(cell, number as u64);
             if result.is_err() {
                 first_failure.fetch_min(position, Ordering::Relaxed);
             }
@@ -156,13 +205,13 @@ pub fn run_all<C: Sync, T: Send>(
             Some(result)
         };
         let results: Vec<_> = (0..runs).into_par_iter().map(attempt).collect();
-        let done = results.into_iter().flatten().collect::<Result<Vec<T>, _>>()?;
+        let done = results.into_iter().flatten().collect::<Result<Vec<P::Run>, _>>()?;
         if done.len() == runs {
             on_cell(cell, &done);
         }
         Ok(done)
     };
-    let results: Vec<Result<Vec<T>, _>> = cells.par_iter().enumerate().map(run_cell).collect();
+    let results: Vec<Result<Vec<P::Run>, _>> = cells.par_iter().enumerate().map(run_cell).collect();
     results.into_iter().collect()
 }
 

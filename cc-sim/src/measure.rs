@@ -7,6 +7,7 @@ use crate::engine::{
 use crate::scenario::{Direction, LinkTimeline, Scenario};
 use crate::stats::{Weighted, jain_index};
 use crate::{Algorithm, simulate_flows};
+use serde::{Deserialize, Serialize};
 
 /// How often the queues are looked at, in microseconds.
 const INTERVAL_US: u64 = 10_000;
@@ -15,7 +16,8 @@ const INTERVAL_US: u64 = 10_000;
 pub const SHARE_INTERVAL_US: u64 = 100_000;
 
 /// Figures of a run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RunFigures {
     /// The run itself.
     pub outcome: RunOutcome,
@@ -38,7 +40,8 @@ pub struct RunFigures {
 }
 
 /// Figures of the two queues of an AQM.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct AqmFigures {
     /// The L queue: ECT(1) and CE.
     pub l4s: QueueFigures,
@@ -47,7 +50,8 @@ pub struct AqmFigures {
 }
 
 /// What the datagrams that left a queue met in it.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct QueueFigures {
     /// How many they were.
     pub packets: u64,
@@ -58,7 +62,8 @@ pub struct QueueFigures {
 }
 
 /// Figures of a flow in a run.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct FlowFigures {
     /// Data that its client got, in bits per second, from its request to its last byte or the end of the run; 0 if there
     /// was no request.
@@ -70,7 +75,8 @@ pub struct FlowFigures {
 }
 
 /// A quantity over time; `None` if there is no value.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Distribution {
     /// Mean over time.
     pub mean: Option<f64>,
@@ -94,7 +100,8 @@ impl From<&Weighted> for Distribution {
 }
 
 /// The time in which every forward flow transfers, in whole tenths of a second.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct CommonPeriod {
     /// Its start in microseconds of virtual time.
     pub from_us: u64,

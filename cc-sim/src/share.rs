@@ -1,6 +1,6 @@
 //! How flows of several algorithms share a path.
 
-use crate::experiment::{run_all, run_seed};
+use crate::experiment::{CellName, Plan, run_all, run_seed};
 use crate::measure::{RunFigures, measure};
 use crate::scenario::FlowAlgorithm;
 use crate::{Algorithm, Scenario, SimulationError};
@@ -31,45 +31,76 @@ pub struct ShareCell {
     pub runs: Vec<RunFigures>,
 }
 
-impl ShareExperiment<'_> {
-    /// Number of runs in all.
-    #[must_use]
-    pub fn total_runs(&self) -> usize {
-        self.cells().len() * self.runs.max(1) as usize
-    }
+/// A scenario and two algorithms.
+#[derive(Clone, Debug)]
+pub struct SharePair {
+    /// The scenario, its open flows filled in.
+    scenario: Scenario,
+    main: Algorithm,
+    /// Algorithm of the flows that the scenario leaves open, if it does.
+    other: Option<Algorithm>,
+}
 
+impl ShareExperiment<'_> {
     /// Runs everything in the current rayon pool. `on_run` is called after each run, from any thread.
     ///
     /// # Errors
     ///
     /// The error of the first run, in the order of the result, that fails.
     pub fn run(&self, on_run: impl Fn() + Sync) -> Result<Vec<ShareCell>, SimulationError> {
-        let cells = self.cells();
-        let run = |(scenario, main, name): &(Scenario, Algorithm, String), run| {
-            measure(scenario, *main, run_seed(self.seed, name, *main, run))
-        };
-        let figures = run_all(&cells, self.runs, run, on_run, |_, _| ())?;
-        let cells = cells.into_iter().zip(figures);
-        Ok(cells.map(|((scenario, main, _), runs)| ShareCell { scenario, main, runs }).collect())
+        run_all(self, &self.cells(), on_run, |_, _| ()).map(|runs| self.with_runs(runs))
     }
 
-    /// Scenario, main algorithm, and the name that the seeds come from.
-    fn cells(&self) -> Vec<(Scenario, Algorithm, String)> {
+    /// The cells with their runs, which are in the same order.
+    #[must_use]
+    pub fn with_runs(&self, runs: Vec<Vec<RunFigures>>) -> Vec<ShareCell> {
+        let cells = self.cells().into_iter().zip(runs);
+        cells.map(|(SharePair { scenario, main, .. }, runs)| ShareCell { scenario, main, runs }).collect()
+    }
+}
+
+impl Plan for ShareExperiment<'_> {
+    type Cell = SharePair;
+    type Run = RunFigures;
+
+    fn cells(&self) -> Vec<SharePair> {
         let mut cells = Vec::new();
         for scenario in self.scenarios {
             let is_open = scenario.flows.iter().any(|flow| flow.algorithm == FlowAlgorithm::Main);
             for (i, &main) in self.main.iter().enumerate() {
                 if !is_open {
-                    cells.push((scenario.clone(), main, scenario.name.clone()));
+                    cells.push(SharePair { scenario: scenario.clone(), main, other: None });
                     continue;
                 }
                 for &other in self.against.unwrap_or(&self.main[i..]) {
-                    let name = format!("{}+{}", scenario.name, other.name());
-                    cells.push((with_other(scenario, other), main, name));
+                    let scenario = with_other(scenario, other);
+                    cells.push(SharePair { scenario, main, other: Some(other) });
                 }
             }
         }
         cells
+    }
+
+    fn runs(&self) -> u32 {
+        self.runs
+    }
+
+    fn name(&self, SharePair { scenario, main, other }: &SharePair) -> CellName {
+        let variant = other.map(|other| format!("against {}", other.name()));
+        CellName { scenario: scenario.name.clone(), algorithm: *main, variant }
+    }
+
+    fn run_one(&self, cell: &SharePair, number: u64) -> Result<RunFigures, SimulationError> {
+        let SharePair { scenario, main, other } = cell;
+        let name = match other {
+            Some(other) => format!("{}+{}", scenario.name, other.name()),
+            None => scenario.name.clone(),
+        };
+        measure(scenario, *main, run_seed(self.seed, &name, *main, number))
+    }
+
+    fn events(run: &RunFigures) -> u64 {
+        run.outcome.main.events
     }
 }
 
@@ -88,6 +119,7 @@ fn with_other(scenario: &Scenario, other: Algorithm) -> Scenario {
 mod tests {
     use super::ShareExperiment;
     use crate::Algorithm;
+    use crate::experiment::Plan;
     use crate::scenario::{FlowAlgorithm, builtin};
 
     const TWO: &[Algorithm] = &[Algorithm::C4, Algorithm::Cubic];
@@ -97,7 +129,7 @@ mod tests {
         let experiment = ShareExperiment { scenarios: &scenarios, main: TWO, against, runs: 2, seed: 1 };
         assert_eq!(experiment.total_runs(), 2 * experiment.cells().len());
         let cells = experiment.cells().into_iter();
-        cells.map(|(scenario, main, _)| (main, scenario.flows[0].algorithm.with(main))).collect()
+        cells.map(|cell| (cell.main, cell.scenario.flows[0].algorithm.with(cell.main))).collect()
     }
 
     #[test]
@@ -116,6 +148,6 @@ mod tests {
             ShareExperiment { scenarios: &scenarios, main: TWO, against: None, runs: 1, seed: 1 };
         let cells = experiment.cells();
         assert_eq!(cells.len(), 2);
-        assert!(cells.iter().all(|(scenario, ..)| *scenario == fixed));
+        assert!(cells.iter().all(|cell| cell.scenario == fixed));
     }
 }

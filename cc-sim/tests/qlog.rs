@@ -1,6 +1,6 @@
 //! `trace --qlog` with the real program, read with the reader of the `qlog` crate.
 
-use cc_sim::{Algorithm, Outcome, experiment, scenario, simulate};
+use cc_sim::{Algorithm, Outcome, experiment, scenario, simulate, simulate_flows};
 use qlog::events::EventData;
 use qlog::events::quic::QuicFrame;
 use qlog::reader::{Event, QlogSeqReader};
@@ -127,6 +127,104 @@ fn packets_are_those_that_were_sent_and_lost() {
     // Whoever looks does not change the run.
     let (_, without) = traced(&folder, "blackhole", 0, &[]);
     assert_eq!(windows(&events), windows(&without));
+}
+
+/// Name and data of each record of a file but the first, which is its header.
+fn records(path: &Path) -> Vec<(String, serde_json::Value)> {
+    let text = std::fs::read_to_string(path).unwrap();
+    let mut values = text.split('\x1e').skip(2).map(|record| serde_json::from_str(record).unwrap());
+    values
+        .by_ref()
+        .map(|v: serde_json::Value| (v["name"].as_str().unwrap().to_owned(), v["data"].clone()))
+        .collect()
+}
+
+#[test]
+fn acks_have_the_ecn_counts_and_packets_their_codepoint() {
+    let folder = folder("qlog_ecn");
+    let output = trace(&folder, &["l4s", "--cc", "c4", "--qlog-packets"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let records = records(&folder.join("l4s-c4-run0-flow0.sqlog"));
+    // All of them with ECT(1): one event, before the first packet.
+    let datagrams: Vec<usize> =
+        (0..records.len()).filter(|&at| records[at].0 == "quic:udp_datagrams_sent").collect();
+    assert_eq!(datagrams.len(), 1);
+    assert_eq!(records[datagrams[0]].1["ecn"], serde_json::json!(["ECT(1)"]));
+    assert_eq!(records[datagrams[0] + 1].0, "quic:packet_sent");
+    assert!(records[..datagrams[0]].iter().all(|(name, _)| name != "quic:packet_sent"));
+    // Counts only rise, and end with the marks that the sender was told of.
+    let scenario = scenario::builtin("l4s").unwrap();
+    let seed = experiment::run_seed(1, "l4s", Algorithm::C4, 0);
+    let counters = simulate_flows(&scenario, Algorithm::C4, seed, &mut ()).unwrap().flows[0].counters;
+    let counts: Vec<(u64, u64, u64)> = records
+        .iter()
+        .filter(|(name, _)| name == "quic:packet_received")
+        .map(|(_, data)| {
+            let count = |field: &str| data["frames"][0][field].as_u64().unwrap_or(u64::MAX);
+            (count("ce"), count("ect1"), count("ect0"))
+        })
+        .collect();
+    assert!(counts.is_sorted_by_key(|counts| counts.0) && counts.is_sorted_by_key(|counts| counts.1));
+    assert!(counts.iter().all(|counts| counts.2 == 0));
+    assert!(counters.ce_reported > 0 && counts.last().unwrap().0 == counters.ce_reported, "{counters:?}");
+}
+
+#[test]
+fn a_codepoint_that_is_given_up_is_not_used_any_more() {
+    let folder = folder("qlog_ecn_failed");
+    let mut scenario = scenario::builtin("l4s").unwrap();
+    scenario.endpoint.report_ecn = false;
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("qlog_no_counts.toml");
+    std::fs::write(&path, scenario.to_toml()).unwrap();
+    let output = trace(&folder, &[path.to_str().unwrap(), "--cc", "c4", "--qlog-packets"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let records = records(&folder.join("l4s-c4-run0-flow0.sqlog"));
+    let of = |wanted: &str| {
+        let data = records.iter().filter(|(name, _)| name == wanted).map(|(_, data)| data.clone());
+        data.collect::<Vec<_>>()
+    };
+    assert_eq!(of("quic:ecn_state_updated"), [serde_json::json!({ "new": "failed" })]);
+    let codepoints: Vec<_> =
+        of("quic:udp_datagrams_sent").into_iter().map(|data| data["ecn"].clone()).collect();
+    assert_eq!(codepoints, [serde_json::json!(["ECT(1)"]), serde_json::json!(["Not-ECT"])]);
+    assert!(of("quic:packet_received").iter().all(|data| data["frames"][0].get("ce").is_none()));
+}
+
+#[test]
+fn the_runs_of_a_table_are_written_as_a_trace_writes_them() {
+    let folders = [folder("qlog_runs"), folder("qlog_of_trace")];
+    let table = |more: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_cc-sim"))
+            .args(["run", "vs_cubic", "blackhole", "--cc", "c4,cubic", "--runs", "2", "--format", "csv"])
+            .args(more)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        output.stdout
+    };
+    let folder = folders[0].to_str().unwrap();
+    assert_eq!(table(&["--qlog", folder, "--qlog-packets"]), table(&[]));
+    // Two flows and one, two algorithms, two runs.
+    assert_eq!(std::fs::read_dir(&folders[0]).unwrap().count(), (2 + 1) * 2 * 2);
+    let output = trace(&folders[1], &["vs_cubic", "--cc", "cubic", "--run", "1", "--qlog-packets"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    for flow in [0, 1] {
+        let [ours, trace] = folders.each_ref().map(|folder| {
+            std::fs::read(folder.join(format!("vs_cubic-cubic-run1-flow{flow}.sqlog"))).unwrap()
+        });
+        assert!(ours == trace && ours.len() > 100_000, "flow {flow}");
+    }
+    // A folder that cannot be made: the table is there, and the failure is named.
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("qlog_no_folder");
+    std::fs::write(&path, "").unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_cc-sim"))
+        .args(["run", "blackhole", "--cc", "c4", "--runs", "1", "--qlog"])
+        .arg(path.join("folder"))
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(!output.stdout.is_empty() && stderr.contains("--qlog: cannot write"), "{stderr}");
 }
 
 #[test]

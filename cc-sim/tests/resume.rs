@@ -168,7 +168,7 @@ fn what_is_no_file_of_cells_is_refused_and_left_alone() {
         (with(&lines[2].replace("\"a\"", "\"c\"")), "line 2: c with"),
         (with(lines[1]), "line 3: a with c4 is there twice"),
         (with(lines[0]), "line 2: no finished cell"),
-        (kept.replace("\"runs\":3", "\"runs\":2"), "line 2: a with c4 has 3 runs, not 2"),
+        (kept.replace("\"runs\":3", "\"runs\":2"), "runs: made with 2, not with 3"),
         (kept.replace("\"number\":1", "\"number\":2"), "shard: 2/1 (allowed: k/n, n 1..=65536, k 1..=n)"),
     ] {
         std::fs::write(&file, &text).unwrap();
@@ -176,6 +176,9 @@ fn what_is_no_file_of_cells_is_refused_and_left_alone() {
         assert!(line.contains("other.jsonl: ") && line.contains(named), "{line}");
         assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
     }
+    std::fs::write(&file, kept.replace("\"runs\":3", "\"runs\":2")).unwrap();
+    let line = refused(&folder, "merge other.jsonl");
+    assert!(line.contains("other.jsonl: line 2: a with c4 has 3 runs, not 2"), "{line}");
     let line = refused(&folder, &format!("{JOB} --resume ."));
     assert!(line.contains(".: --resume: cannot open the file"), "{line}");
     let line = refused(&folder, "merge missing.jsonl");
@@ -211,6 +214,74 @@ fn any_number_of_shards_gives_what_one_run_gives() {
     printed(&folder, &format!("{JOB} --seed 2 --shard 2/2 --resume seed.jsonl"));
     let line = refused(&folder, "merge part-1-2.jsonl seed.jsonl");
     assert!(line.contains("seed.jsonl: seed: made with 2, not with 1"), "{line}");
+}
+
+/// Files like `a.toml` with something behind it: a second flow, an AQM and ECN, other traffic on the way back.
+fn more_scenarios(folder: &Path) {
+    let text = std::fs::read_to_string(folder.join("a.toml")).unwrap();
+    for (name, more) in [
+        ("two", "[[flow]]\nsize_bytes = 200_000\n"),
+        ("aqm", "[dualpi2]\n[endpoint]\necn = \"wanted\"\n"),
+        ("back", "[[cross]]\nrate_mbps = 1\ndirection = \"reverse\"\nstop_ms = 1_000\n"),
+    ] {
+        let text = text.replace("name = \"a\"", &format!("name = \"{name}\"")) + more;
+        std::fs::write(folder.join(format!("{name}.toml")), text).unwrap();
+    }
+}
+
+#[test]
+fn shares_queues_and_marks_are_kept_and_split_too() {
+    let folder = folder("figures");
+    more_scenarios(&folder);
+    for (number, job, cells) in [
+        (0, "share ./two.toml ./a.toml --cc c4,cubic --runs 2", 5),
+        (1, "share ./two.toml --cc c4,cubic --against bbr,c4 --every-ms 100", 4),
+        (2, "delay ./a.toml ./back.toml --cc cubic,c4 --runs 1", 14),
+        (3, "ecn ./aqm.toml ./two.toml --cc c4,cubic --runs 2 --after-ms 100", 4),
+    ] {
+        let whole: Vec<String> =
+            ["table", "csv", "json"].map(|f| printed(&folder, &format!("{job} --format {f}")).0).into();
+        let file = format!("cells-{number}.jsonl");
+        let resume = format!("{job} --format csv --resume {file}");
+        assert_eq!(printed(&folder, &resume).0, whole[1], "{job}");
+        // Cut off in the third cell; a second process finishes it, a third finds nothing to do.
+        let kept = std::fs::read_to_string(folder.join(&file)).unwrap();
+        let lines: Vec<&str> = kept.split_inclusive('\n').collect();
+        assert_eq!(lines.len(), 1 + cells, "{job}");
+        std::fs::write(folder.join(&file), lines[..3].concat() + &lines[3][..lines[3].len() / 2]).unwrap();
+        for missing in [cells - 2, 0] {
+            let (stdout, stderr) = printed(&folder, &resume);
+            let runs = if job.contains("--runs 2") { 2 } else { 1 };
+            assert_eq!(stdout, whole[1], "{job}");
+            assert!(stderr.starts_with(&format!("{} runs in ", runs * missing)), "{job}: {stderr}");
+        }
+        let parts = [1, 2, 3].map(|part| {
+            let file = format!("part-{number}-{part}.jsonl");
+            let (stdout, _) = printed(&folder, &format!("{job} --shard {part}/3 --resume {file}"));
+            assert_eq!(stdout, "");
+            file
+        });
+        for (format, whole) in ["table", "csv", "json"].iter().zip(&whole) {
+            let merged = printed(&folder, &format!("merge {} --format {format}", parts.join(" "))).0;
+            assert_eq!(merged, *whole, "{job}");
+        }
+    }
+    for (other, field) in [
+        (
+            "share ./two.toml ./a.toml --cc c4,cubic --runs 2 --against c4",
+            "share, not with share --against c4",
+        ),
+        ("ecn ./two.toml ./a.toml --cc c4,cubic --runs 2", "share, not with ecn --after-ms 0"),
+    ] {
+        let line = refused(&folder, &format!("{other} --resume cells-0.jsonl"));
+        assert!(line.contains(&format!("cells-0.jsonl: command: made with {field}")), "{line}");
+    }
+    let line = refused(&folder, "merge part-0-1.jsonl part-0-3.jsonl");
+    assert!(line.contains("two with c4, against cubic: not finished, in shard 2/3"), "{line}");
+    let line = refused(&folder, "merge part-2-1.jsonl part-2-2.jsonl");
+    assert!(line.contains("a with c4") || line.contains("back with "), "{line}");
+    let line = refused(&folder, "merge part-0-1.jsonl part-3-2.jsonl");
+    assert!(line.contains("part-3-2.jsonl: command: made with ecn --after-ms 100, not with share"), "{line}");
 }
 
 #[test]

@@ -1,17 +1,19 @@
 //! One file of finished cells.
 
-use super::{Finished, Job, MAX_SHARDS, Refused, Shard};
-use crate::experiment::{MAX_RUNS, Pair};
-use crate::{Algorithm, Outcome};
+use super::{Finished, Job, MAX_SHARDS, Refused, Shard, VERSION};
+use crate::experiment::{CellName, MAX_RUNS};
+use crate::{Algorithm, Scenario};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 
-/// Longest line that is read, in bytes: an outcome has 14 numbers of up to 20 digits and their names, 500 bytes or so, and a
-/// cell up to [`MAX_RUNS`] of them.
-const MAX_LINE: u64 = 640 * MAX_RUNS as u64;
+/// Longest line that is written or read, in bytes: an outcome has 500 bytes or so, figures of a run with what its clients had got at each tenth of
+/// a second some kilobytes, in a long run with many flows a megabyte; a cell has up to [`MAX_RUNS`] of them.
+const MAX_LINE: u64 = 1 << 30;
 
-/// The outcomes of each cell of a job, in the order of the result; `None` for those that are not there.
-pub type Cells = Vec<Option<Vec<Outcome>>>;
+/// What is left of the runs of each cell of a job, in the order of the result; `None` for those that are not there.
+pub type Cells<T> = Vec<Option<Vec<T>>>;
 
 /// A file that finished cells are added to.
 #[derive(Debug)]
@@ -28,7 +30,11 @@ impl Checkpoint {
     /// # Errors
     ///
     /// The file cannot be read and written, is no such file, or was made for another job. It has not been changed.
-    pub fn open(path: &str, job: &Job) -> Result<(Self, Cells), Refused> {
+    pub fn open<T: Clone + DeserializeOwned>(
+        path: &str,
+        job: &Job,
+        scenarios: &[Scenario],
+    ) -> Result<(Self, Cells<T>), Refused> {
         let refused = |e: io::Error| Refused::new(path, "--resume", format!("cannot open the file: {e}"));
         let mut file = OpenOptions::new()
             .read(true)
@@ -39,16 +45,19 @@ impl Checkpoint {
             .map_err(refused)?;
         let header = json_line(job).map_err(refused)?;
         let (cells, whole) = if is_start_of(&mut file, &header).map_err(refused)? {
-            (vec![None; job.cells()], 0)
+            (vec![None; job.names(scenarios).len()], 0)
         } else {
-            let found = Found::read(path, BufReader::new(&mut file))?;
-            if let Some((field, problem)) = found.job.difference(job) {
-                return Err(Refused::new(path, &field, problem));
-            }
-            if found.job.shard != job.shard {
-                let problem = format!("made with {}, not with {}", found.job.shard, job.shard);
-                return Err(Refused::new(path, "shard", problem));
-            }
+            let is_this_job = |found: &Job| {
+                if let Some((field, problem)) = found.difference(job) {
+                    return Err(Refused::new(path, &field, problem));
+                }
+                if found.shard != job.shard {
+                    let problem = format!("made with {}, not with {}", found.shard, job.shard);
+                    return Err(Refused::new(path, "shard", problem));
+                }
+                Ok(())
+            };
+            let found = Found::read(path, BufReader::new(&mut file), is_this_job)?;
             (found.cells, found.whole)
         };
         file.set_len(whole).and_then(|()| file.seek(SeekFrom::End(0))).map_err(refused)?;
@@ -60,10 +69,14 @@ impl Checkpoint {
     }
 
     /// Adds a cell. An error is kept for [`Checkpoint::close`]: the cells are worth something without the file.
-    pub fn add(&mut self, pair: Pair<'_>, outcomes: &[Outcome]) {
+    pub fn add<T: Clone + Serialize>(&mut self, name: CellName, outcomes: &[T]) {
         if self.error.is_none() {
-            let line = json_line(&Finished::new(pair, outcomes));
-            self.error = line.and_then(|line| self.file.write_all(&line)).err();
+            let line = json_line(&Finished { name, outcomes: outcomes.to_vec() });
+            let write = |line: Vec<u8>| match line.len() as u64 {
+                0..=MAX_LINE => self.file.write_all(&line),
+                _ => Err(too_long()),
+            };
+            self.error = line.and_then(write).err();
         }
     }
 
@@ -78,40 +91,52 @@ impl Checkpoint {
 }
 
 /// What is in a file.
-pub(super) struct Found {
+pub(super) struct Found<T> {
     pub(super) job: Job,
-    pub(super) cells: Cells,
+    pub(super) scenarios: Vec<Scenario>,
+    /// Names of the cells, in the order of the result.
+    pub(super) names: Vec<CellName>,
+    pub(super) cells: Cells<T>,
     /// Bytes of the lines that have their end.
     pub(super) whole: u64,
 }
 
-impl Found {
-    /// Reads the file at `path`. A last line without an end is left out.
-    pub(super) fn read(path: &str, mut reader: impl BufRead) -> Result<Self, Refused> {
+impl<T: Clone + DeserializeOwned> Found<T> {
+    /// Reads the file at `path`, unless `accept` refuses its job. A last line without an end is left out.
+    pub(super) fn read(
+        path: &str,
+        mut reader: impl BufRead,
+        accept: impl FnOnce(&Job) -> Result<(), Refused>,
+    ) -> Result<Self, Refused> {
         let mut line = Vec::new();
-        let mut next = |number: usize| match next_line(&mut reader, &mut line) {
-            Ok(true) => Ok(Some(line.clone())),
-            Ok(false) => Ok(None),
-            Err(e) => Err(Refused::new(path, &format!("line {number}"), format!("cannot be read: {e}"))),
-        };
-        let no_job = |why: String| Refused::new(path, "line 1", format!("no file of finished cells: {why}"));
-        let first = next(1)?.ok_or_else(|| no_job("no whole line".to_owned()))?;
-        let job: Job = serde_json::from_slice(&first).map_err(|e| no_job(e.to_string()))?;
-        check(&job).map_err(|(field, problem)| Refused::new(path, field, problem))?;
-        let mut found = Self { cells: vec![None; job.cells()], job, whole: first.len() as u64 };
+        let job = read_job(path, &mut reader, &mut line)?;
+        accept(&job)?;
+        let scenarios = job.parse_scenarios(path)?;
+        let names = job.names(&scenarios);
+        let cells = vec![None; names.len()];
+        let mut found = Self { job, scenarios, names, cells, whole: line.len() as u64 };
         for number in 2.. {
-            let Some(line) = next(number)? else { break };
-            found.take(&line).map_err(|why| Refused::new(path, &format!("line {number}"), why))?;
+            let refused = |why| Refused::new(path, &format!("line {number}"), why);
+            if !next_line(&mut reader, &mut line).map_err(|e| refused(format!("cannot be read: {e}")))? {
+                break;
+            }
+            found.take(&line).map_err(refused)?;
             found.whole += line.len() as u64;
         }
         Ok(found)
     }
 
+    /// The job of the file at `path`.
+    pub(super) fn job_of(path: &str, mut reader: impl BufRead) -> Result<Job, Refused> {
+        read_job(path, &mut reader, &mut Vec::new())
+    }
+
     fn take(&mut self, line: &[u8]) -> Result<(), String> {
-        let finished: Finished =
+        let finished: Finished<T> =
             serde_json::from_slice(line).map_err(|e| format!("no finished cell: {e}"))?;
-        let name = format!("{} with {}", finished.scenario, finished.algorithm.name());
-        let index = self.job.index_of(&finished).filter(|&index| self.job.shard.has(index));
+        let name = finished.name;
+        let index = self.names.iter().position(|known| *known == name);
+        let index = index.filter(|&index| self.job.shard.has(index));
         let place = index.and_then(|index| self.cells.get_mut(index));
         let place = place.ok_or_else(|| format!("{name} is no cell of this file"))?;
         let (runs, wanted) = (finished.outcomes.len(), self.job.runs);
@@ -123,6 +148,22 @@ impl Found {
         }
         Ok(())
     }
+}
+
+/// Reads the first line, which stays in `line`.
+fn read_job(path: &str, reader: &mut impl BufRead, line: &mut Vec<u8>) -> Result<Job, Refused> {
+    let no_job = |why: String| Refused::new(path, "line 1", format!("no file of finished cells: {why}"));
+    let is_whole = next_line(reader, line).map_err(|e| no_job(e.to_string()))?;
+    if !is_whole {
+        return Err(no_job("no whole line".to_owned()));
+    }
+    let job: Job = serde_json::from_slice(line).map_err(|e| no_job(e.to_string()))?;
+    if job.version != VERSION {
+        let problem = format!("made with {}, this is {VERSION}", job.version);
+        return Err(Refused::new(path, "version", problem));
+    }
+    check(&job).map_err(|(field, problem)| Refused::new(path, field, problem))?;
+    Ok(job)
 }
 
 /// The field that is not as the program writes it.
@@ -153,7 +194,7 @@ fn next_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> 
     line.clear();
     reader.take(MAX_LINE).read_until(b'\n', line)?;
     if line.len() as u64 == MAX_LINE && line.last() != Some(&b'\n') {
-        return Err(io::Error::other(format!("too long (allowed: 0..={MAX_LINE} bytes)")));
+        return Err(too_long());
     }
     Ok(line.last() == Some(&b'\n'))
 }
@@ -162,4 +203,8 @@ fn json_line(value: &impl serde::Serialize) -> io::Result<Vec<u8>> {
     let mut line = serde_json::to_vec(value)?;
     line.push(b'\n');
     Ok(line)
+}
+
+fn too_long() -> io::Error {
+    io::Error::other(format!("too long (allowed: 0..={MAX_LINE} bytes)"))
 }

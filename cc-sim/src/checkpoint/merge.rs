@@ -1,9 +1,10 @@
 //! Files of finished cells, put together.
 
 use super::file::Found;
-use super::{Job, Refused};
-use crate::experiment::Cell;
+use super::{Job, JobCommand, Refused};
+use crate::measure::RunFigures;
 use crate::{Outcome, Scenario};
+use serde::de::DeserializeOwned;
 use std::fs::File;
 use std::io::BufReader;
 
@@ -12,19 +13,30 @@ use std::io::BufReader;
 pub struct Merged {
     /// The job, as the first file has it.
     pub job: Job,
-    scenarios: Vec<Scenario>,
-    /// In the order of the result.
-    outcomes: Vec<Vec<Outcome>>,
+    /// Its scenarios.
+    pub scenarios: Vec<Scenario>,
+    /// What is left of the runs of each cell, in the order of the result.
+    pub results: Results,
 }
 
-impl Merged {
-    /// The cells, in the order of the result.
-    #[must_use]
-    pub fn cells(&self) -> Vec<Cell<'_>> {
-        let algorithms = &self.job.algorithms;
-        let with_all = |scenario| algorithms.iter().map(move |&algorithm| (scenario, algorithm));
-        let pairs = self.scenarios.iter().flat_map(with_all);
-        pairs.zip(&self.outcomes).filter_map(|(pair, outcomes)| Cell::new(pair, outcomes.clone())).collect()
+/// What is left of the runs of each cell: [`Outcome`]s of `run` and `compare`, [`RunFigures`] of the other commands.
+#[derive(Clone, Debug)]
+pub enum Results {
+    /// When runs ended, and how many packets they took.
+    Outcomes(Vec<Vec<Outcome>>),
+    /// With several flows, or queues of interest.
+    Figures(Vec<Vec<RunFigures>>),
+}
+
+impl From<Vec<Vec<Outcome>>> for Results {
+    fn from(outcomes: Vec<Vec<Outcome>>) -> Self {
+        Self::Outcomes(outcomes)
+    }
+}
+
+impl From<Vec<Vec<RunFigures>>> for Results {
+    fn from(figures: Vec<Vec<RunFigures>>) -> Self {
+        Self::Figures(figures)
     }
 }
 
@@ -34,25 +46,33 @@ impl Merged {
 ///
 /// A file cannot be read or is no such file, two of them are of different jobs, a cell is missing, or there more than once.
 pub fn merge(paths: &[String]) -> Result<Merged, Refused> {
-    let mut files = paths.iter().map(|path| read(path).map(|found| (path, found)));
-    let Some(first) = files.next() else {
+    let Some((first, others)) = paths.split_first() else {
         return Err(Refused::new("merge", "FILE", "none given (allowed: one or more)"));
     };
-    let (first_path, Found { job, mut cells, .. }) = first?;
-    let version = env!("CARGO_PKG_VERSION");
-    if job.version != version {
-        let problem = format!("made with {}, this is {version}", job.version);
-        return Err(Refused::new(first_path, "version", problem));
-    }
-    for file in files {
-        let (path, found) = file?;
-        if let Some((field, problem)) = found.job.difference(&job) {
-            return Err(Refused::new(path, &field, format!("{problem} as in {first_path}")));
+    let job = Found::<Outcome>::job_of(first, open(first)?)?;
+    match job.command {
+        JobCommand::Run | JobCommand::Compare => merged::<Outcome>(first, others),
+        JobCommand::Share { .. } | JobCommand::Delay | JobCommand::Ecn { .. } => {
+            merged::<RunFigures>(first, others)
         }
-        for (index, (cell, another)) in cells.iter_mut().zip(found.cells).enumerate() {
+    }
+}
+
+fn merged<T: Clone + DeserializeOwned>(first: &str, others: &[String]) -> Result<Merged, Refused>
+where
+    Results: From<Vec<Vec<T>>>,
+{
+    let Found { job, scenarios, names, mut cells, .. } = Found::<T>::read(first, open(first)?, |_| Ok(()))?;
+    for path in others {
+        let is_of_the_job = |found: &Job| match found.difference(&job) {
+            None => Ok(()),
+            Some((field, problem)) => Err(Refused::new(path, &field, format!("{problem} as in {first}"))),
+        };
+        let found = Found::<T>::read(path, open(path)?, is_of_the_job)?;
+        for ((cell, another), name) in cells.iter_mut().zip(found.cells).zip(&names) {
             if cell.is_some() && another.is_some() {
                 let problem = "there twice, here and in a file before (allowed: each cell once)";
-                return Err(Refused::new(path, &job.cell_name(index), problem));
+                return Err(Refused::new(path, &name.to_string(), problem));
             }
             *cell = cell.take().or(another);
         }
@@ -62,14 +82,14 @@ pub fn merge(paths: &[String]) -> Result<Merged, Refused> {
         let shard = index % job.shard.of as usize + 1;
         let (count, all, of) = (missing.len(), cells.len(), job.shard.of);
         let problem = format!("not finished, in shard {shard}/{of} ({count} of {all} cells are missing)");
-        return Err(Refused::new("merge", &job.cell_name(index), problem));
+        return Err(Refused::new("merge", &names[index].to_string(), problem));
     }
-    let scenarios = job.parse_scenarios(first_path)?;
-    Ok(Merged { job, scenarios, outcomes: cells.into_iter().flatten().collect() })
+    let results: Vec<Vec<T>> = cells.into_iter().flatten().collect();
+    Ok(Merged { job, scenarios, results: results.into() })
 }
 
-fn read(path: &str) -> Result<Found, Refused> {
+fn open(path: &str) -> Result<BufReader<File>, Refused> {
     let file =
         File::open(path).map_err(|e| Refused::new(path, "FILE", format!("cannot open the file: {e}")))?;
-    Found::read(path, BufReader::new(file))
+    Ok(BufReader::new(file))
 }

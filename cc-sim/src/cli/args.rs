@@ -7,6 +7,7 @@ use cc_sim::report::Format;
 use clap::{Args, Parser, Subcommand};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 /// Congestion control on a simulated network, measured: completion times of one transfer
@@ -56,11 +57,13 @@ pub(super) enum Command {
         #[arg(long, default_value = "table", value_name = "FORMAT", value_parser = format)]
         format: Format,
     },
-    /// Let two flows share a path and print what each of them gets
+    /// Let two flows share a path and print what each of them gets: the group `share` with c4, bbr and cubic if nothing else is said
     Share(ShareOptions),
-    /// Judge algorithms by the queues that they make: the experiments of the authors of QUIC-DC, and a queue on the way back
-    Delay(DelayOptions),
-    /// Print marks, shares and the delay of each queue beside completion times: the ECN tests of the draft
+    /// Judge algorithms by the queues that they make: the experiments of the authors of QUIC-DC, and a queue on the way back; the group
+    /// `delay` with all algorithms if nothing else is said
+    Delay(FigureOptions),
+    /// Print marks, shares and the delay of each queue beside completion times: the ECN tests of the draft, groups `ecn_simulated` and
+    /// `ecn_written`, with c4, bbr and cubic if nothing else is said
     Ecn(EcnOptions),
     /// Print one run line by line: changes of phase, and the last state of each interval
     Trace(TraceOptions),
@@ -74,45 +77,19 @@ pub(super) struct RunOptions {
     /// Runs of each scenario with each algorithm, 1..=100000
     #[arg(long, default_value_t = 100, allow_negative_numbers = true, value_parser = runs)]
     pub(super) runs: u32,
-    /// Keep the finished cells in this file, and do not run again what it has; it is made if it does not exist
-    #[arg(long, value_name = "FILE")]
-    pub(super) resume: Option<String>,
-    /// Of N parts of the cells run the K-th only and print nothing, N 1..=65536, K 1..=N; `merge` puts the files together
-    #[arg(long, value_name = "K/N", requires = "resume", allow_hyphen_values = true, value_parser = shard)]
-    pub(super) shard: Option<Shard>,
+    #[command(flatten)]
+    pub(super) qlog: QlogOptions,
     #[command(flatten)]
     pub(super) common: CommonOptions,
 }
 
+/// What the commands take that measure shares, marks and queues.
 #[derive(Debug, Args)]
-pub(super) struct ShareOptions {
-    /// Names of scenarios or groups (see `list`) or paths of .toml files; none for the group `share`
+pub(super) struct FigureOptions {
+    /// Names of scenarios or groups (see `list`) or paths of .toml files; none for those of the command
     #[arg(value_name = "SCENARIO")]
     pub(super) scenarios: Vec<String>,
-    /// Algorithms of the main flow (see `list`), separated by commas; c4, bbr and cubic if not given
-    #[arg(long, value_delimiter = ',', value_name = "ALGORITHM", value_parser = algorithm)]
-    pub(super) cc: Vec<Algorithm>,
-    /// Algorithms of the other flows that a scenario leaves open, separated by commas; if not given, each pair of the
-    /// main flow's algorithms once
-    #[arg(long, value_delimiter = ',', value_name = "ALGORITHM", value_parser = algorithm)]
-    pub(super) against: Vec<Algorithm>,
-    /// Runs of each scenario with each pair, 1..=100000
-    #[arg(long, default_value_t = 3, allow_negative_numbers = true, value_parser = runs)]
-    pub(super) runs: u32,
-    /// Print the first run of each interval by interval instead: their length in milliseconds, 100..=3600000, rounded up to
-    /// tenths of a second
-    #[arg(long, allow_negative_numbers = true, value_name = "MILLISECONDS", value_parser = share_interval)]
-    pub(super) every_ms: Option<u64>,
-    #[command(flatten)]
-    pub(super) common: CommonOptions,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct DelayOptions {
-    /// Names of scenarios or groups (see `list`) or paths of .toml files; none for the group `delay`
-    #[arg(value_name = "SCENARIO")]
-    pub(super) scenarios: Vec<String>,
-    /// Algorithms of the main flow, separated by commas; all of `list` if not given
+    /// Algorithms of the main flow (see `list`), separated by commas; those of the command if not given
     #[arg(long, value_delimiter = ',', value_name = "ALGORITHM", value_parser = algorithm)]
     pub(super) cc: Vec<Algorithm>,
     /// Runs of each cell, 1..=100000
@@ -122,9 +99,29 @@ pub(super) struct DelayOptions {
     pub(super) common: CommonOptions,
 }
 
+#[derive(Debug, Args)]
+pub(super) struct ShareOptions {
+    #[command(flatten)]
+    pub(super) figures: FigureOptions,
+    /// Algorithms of the other flows that a scenario leaves open, separated by commas; if not given, each pair of the
+    /// main flow's algorithms once
+    #[arg(long, value_delimiter = ',', value_name = "ALGORITHM", value_parser = algorithm)]
+    pub(super) against: Vec<Algorithm>,
+    /// Print the first run of each interval by interval instead: their length in milliseconds, 100..=3600000, rounded up to
+    /// tenths of a second
+    #[arg(long, allow_negative_numbers = true, value_name = "MILLISECONDS", value_parser = share_interval)]
+    pub(super) every_ms: Option<u64>,
+}
+
 /// What all commands that run many simulations take.
-#[derive(Clone, Copy, Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(super) struct CommonOptions {
+    /// Keep the finished cells in this file, and do not run again what it has; it is made if it does not exist
+    #[arg(long, value_name = "FILE")]
+    pub(super) resume: Option<String>,
+    /// Of N parts of the cells run the K-th only and print nothing, N 1..=65536, K 1..=N; `merge` puts the files together
+    #[arg(long, value_name = "K/N", requires = "resume", allow_hyphen_values = true, value_parser = shard)]
+    pub(super) shard: Option<Shard>,
     /// Base of the seeds of all runs, 0..=18446744073709551615
     #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = seed)]
     pub(super) seed: u64,
@@ -138,21 +135,22 @@ pub(super) struct CommonOptions {
 
 #[derive(Debug, Args)]
 pub(super) struct EcnOptions {
-    /// Names of scenarios or groups (see `list`) or paths of .toml files; none for the groups `ecn_simulated` and
-    /// `ecn_written`
-    #[arg(value_name = "SCENARIO")]
-    pub(super) scenarios: Vec<String>,
-    /// Algorithms of the main flow (see `list`), separated by commas; c4, bbr and cubic if not given
-    #[arg(long, value_delimiter = ',', value_name = "ALGORITHM", value_parser = algorithm)]
-    pub(super) cc: Vec<Algorithm>,
-    /// Runs of each cell, 1..=100000
-    #[arg(long, default_value_t = 3, allow_negative_numbers = true, value_parser = runs)]
-    pub(super) runs: u32,
+    #[command(flatten)]
+    pub(super) figures: FigureOptions,
     /// Leave out so many milliseconds of each run after the start of its main flow where queues are measured, 0..=3600000
     #[arg(long, default_value_t = 0, allow_negative_numbers = true, value_name = "MILLISECONDS", value_parser = after)]
     pub(super) after_ms: u64,
-    #[command(flatten)]
-    pub(super) common: CommonOptions,
+}
+
+/// Where runs are written as qlog.
+#[derive(Debug, Args)]
+pub(super) struct QlogOptions {
+    /// Write each run to this folder too, as qlog, one file a flow; the folder is made if it does not exist
+    #[arg(long, value_name = "FOLDER")]
+    pub(super) qlog: Option<PathBuf>,
+    /// Have the events of packets in the qlog too: some viewers take their time axis from them
+    #[arg(long, requires = "qlog")]
+    pub(super) qlog_packets: bool,
 }
 
 #[derive(Debug, Args)]
@@ -172,12 +170,8 @@ pub(super) struct TraceOptions {
     /// Interval in milliseconds, 1..=60000
     #[arg(long, default_value_t = 50, allow_negative_numbers = true, value_parser = interval)]
     pub(super) interval_ms: u64,
-    /// Write the run to this folder too, as qlog, one file a flow; the folder is made if it does not exist
-    #[arg(long, value_name = "FOLDER")]
-    pub(super) qlog: Option<std::path::PathBuf>,
-    /// Have the events of packets in the qlog too: some viewers take their time axis from them
-    #[arg(long, requires = "qlog")]
-    pub(super) qlog_packets: bool,
+    #[command(flatten)]
+    pub(super) qlog: QlogOptions,
     /// How to write the trace: table, csv or json (one object a line)
     #[arg(long, default_value = "table", value_name = "FORMAT", value_parser = format)]
     pub(super) format: Format,

@@ -5,7 +5,9 @@
 
 mod args;
 mod commands;
+mod load;
 mod output;
+mod qlog;
 
 use args::Cli;
 use cc_sim::text::one_line;

@@ -5,7 +5,8 @@ use crate::scenario::Direction;
 use serde::{Deserialize, Serialize};
 
 /// How a run ended for all flows.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RunOutcome {
     /// The main flow, as the tables of completion times see it.
     pub main: Outcome,
@@ -24,7 +25,8 @@ pub struct RunOutcome {
 }
 
 /// What a link has carried.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct LinkOutcome {
     /// Datagrams that came out of it.
     pub packets: u64,
@@ -33,7 +35,8 @@ pub struct LinkOutcome {
 }
 
 /// What became of the datagrams of a source of cross traffic.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct CrossOutcome {
     /// How many it sent.
     pub packets_sent: u64,
@@ -46,7 +49,8 @@ pub struct CrossOutcome {
 }
 
 /// How one flow fared. Sizes are UDP payload bytes, times are microseconds of virtual time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct FlowOutcome {
     /// Its algorithm.
     pub algorithm: Algorithm,
@@ -67,7 +71,8 @@ pub struct FlowOutcome {
 }
 
 /// What a flow's data sender and the links count.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct FlowCounters {
     /// Datagrams sent by the data sender, those of handshake and close included.
     pub packets_sent: u64,
@@ -151,7 +156,8 @@ pub struct MediaOutcome {
 }
 
 /// What became of a stream of audio or video.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct MediaStreamOutcome {
     /// Units, datagrams or frames, that arrived and count.
     pub units: u64,

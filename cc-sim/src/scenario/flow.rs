@@ -1,9 +1,11 @@
 //! Who sends what, and when.
 
 use crate::Algorithm;
+use serde::{Deserialize, Serialize};
 
 /// Which way the data of a flow goes, and which of the two links that is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Direction {
     /// As that of the main flow: over the link whose rate is `down_bps`. ACKs go over the other one.
     Forward,
