@@ -24,6 +24,8 @@ pub(super) struct Client {
     /// When the handshake or close message is sent again, and how often it was.
     retry_at: Option<u64>,
     retries: u32,
+    /// Numbers of the Handshake packets that brought the two parts of the server's flight.
+    handshake_packets: [u64; 2],
     /// Smallest round-trip time, from the handshake and from ACKs of what it sent later.
     min_rtt_us: Option<u64>,
     /// Whether datagrams are due that an arrival has triggered.
@@ -101,6 +103,7 @@ impl Client {
             phase: Phase::Idle,
             retry_at: None,
             retries: 0,
+            handshake_packets: [0; 2],
             min_rtt_us: None,
             due: Due::default(),
             acks: AckState {
@@ -173,26 +176,31 @@ impl Client {
     /// A datagram arrived.
     pub(super) fn on_arrival(&mut self, now: u64, packet: &Packet) {
         match packet.content {
-            Content::ServerHello => {
+            Content::ServerHello { hello_sent_at, packet } => {
                 self.acks.packets += 2;
-                if self.min_rtt_us.is_none() {
-                    self.min_rtt_us = Some(now - self.start_us);
+                self.min_rtt_us.get_or_insert(now - hello_sent_at);
+                // A copy is acknowledged too while the second part is not here: the server then repeats that.
+                if self.phase == Phase::Hello {
+                    self.handshake_packets[0] = packet;
                     self.due.handshake_ack = true;
                 }
             }
-            Content::ServerFinished { number } => {
-                self.acks.packets += 2;
+            Content::ServerFinished { packet: handshake_packet, number } => {
+                self.acks.packets += 1 + u64::from(number.is_some());
                 // Without the first part of the flight it can not be read.
                 if self.min_rtt_us.is_some() {
                     if self.phase == Phase::Hello {
                         self.phase = Phase::Requested;
+                        self.handshake_packets[1] = handshake_packet;
                         self.due.finished = true;
                         if let Some(media) = &mut self.media {
                             media.start(now);
                             self.asked.control = media.control();
                         }
                     }
-                    self.on_number(now, number, packet.ecn);
+                    if let Some(number) = number {
+                        self.on_number(now, number, packet.ecn);
+                    }
                 }
             }
             Content::Data(data) => {
@@ -314,18 +322,19 @@ impl Client {
         let due = std::mem::take(&mut self.due);
         if self.phase == Phase::Idle {
             self.phase = Phase::Hello;
-            uplink.submit(now, size::CLIENT_HELLO, Content::ClientHello);
+            uplink.submit(now, size::CLIENT_HELLO, Content::ClientHello { sent_at: now });
             self.arm_retry(now);
         }
         if due.finished {
-            uplink.submit(now, self.finished_bytes(), Content::ClientFinished);
+            self.send_finished(now, uplink);
             if self.config.mtu > self.config.initial_mtu {
                 uplink.submit(now, self.config.mtu, Content::ClientProbe);
             }
             self.retries = 0;
             self.arm_retry(now);
         } else if due.handshake_ack {
-            uplink.submit(now, size::HANDSHAKE_ACK, Content::HandshakeAck);
+            let content = Content::HandshakeAck { packet: self.handshake_packets[0] };
+            uplink.submit(now, size::HANDSHAKE_ACK, content);
         }
         let pending = self.ack_deadline().is_some_and(|deadline| deadline <= now);
         if self.acks.immediate || pending || due.limits || due.control {
@@ -354,6 +363,11 @@ impl Client {
         let requests = u64::from(control.requests - before.requests);
         let stops = u64::from(control.stops - before.stops);
         (requests * media::REQUEST + stops * media::STOP_SENDING).max(media::STOP_SENDING)
+    }
+
+    fn send_finished(&self, now: u64, uplink: &mut Port<'_>) {
+        let content = Content::ClientFinished { packets: self.handshake_packets };
+        uplink.submit(now, self.finished_bytes(), content);
     }
 
     /// Bytes of the end of the TLS flight with the requests for all streams, or that for the bulk transfer.
@@ -412,11 +426,9 @@ impl Client {
         self.retries += 1;
         match self.phase {
             Phase::Hello => {
-                uplink.submit(now, size::CLIENT_HELLO, Content::ClientHello);
+                uplink.submit(now, size::CLIENT_HELLO, Content::ClientHello { sent_at: now });
             }
-            Phase::Requested => {
-                uplink.submit(now, self.finished_bytes(), Content::ClientFinished);
-            }
+            Phase::Requested => self.send_finished(now, uplink),
             Phase::Closing => self.phase = Phase::Closed,
             _ => {}
         }

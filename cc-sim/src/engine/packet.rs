@@ -48,15 +48,16 @@ impl Packet {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Content {
     /// Client: Initial with the TLS client hello.
-    ClientHello,
-    /// Server: Initial and Handshake packets with the first part of its TLS flight.
-    ServerHello,
-    /// Server: rest of its TLS flight, with a 1-RTT packet of this number.
-    ServerFinished { number: u64 },
-    /// Client: ACK of the first Handshake packet.
-    HandshakeAck,
-    /// Client: end of its TLS flight and the request.
-    ClientFinished,
+    ClientHello { sent_at: u64 },
+    /// Server: Initial and Handshake packets with the first part of its TLS flight, which acknowledge the client hello that was
+    /// sent then. `packet` is the number of the Handshake packet on the server's path.
+    ServerHello { hello_sent_at: u64, packet: u64 },
+    /// Server: rest of its TLS flight, a Handshake packet, at first with a 1-RTT packet of this number.
+    ServerFinished { packet: u64, number: Option<u64> },
+    /// Client: ACK of the Handshake packet with the first part.
+    HandshakeAck { packet: u64 },
+    /// Client: end of its TLS flight and the request, with an ACK of the Handshake packets of both parts.
+    ClientFinished { packets: [u64; 2] },
     /// Client: path MTU probe.
     ClientProbe,
     /// Server: a 1-RTT packet.

@@ -26,8 +26,8 @@ impl Bench {
     fn after_handshake(config: &Endpoint, rtt_us: u64) -> Self {
         let mut bench = Self::new(config);
         bench.wake(0);
-        bench.arrive(rtt_us, Content::ServerHello);
-        bench.arrive(rtt_us, Content::ServerFinished { number: 0 });
+        bench.arrive(rtt_us, Content::ServerHello { hello_sent_at: 0, packet: 1 });
+        bench.arrive(rtt_us, Content::ServerFinished { packet: 2, number: Some(0) });
         bench.wake(rtt_us);
         bench.sent();
         bench
@@ -65,7 +65,7 @@ impl Bench {
 }
 
 fn is_hello(packet: &Packet) -> bool {
-    packet.bytes == size::CLIENT_HELLO && matches!(packet.content, Content::ClientHello)
+    packet.bytes == size::CLIENT_HELLO && matches!(packet.content, Content::ClientHello { .. })
 }
 
 #[test]
@@ -90,7 +90,10 @@ fn the_request_is_repeated_until_data_arrives() {
     bench.sent();
     assert_eq!(bench.client.next_wake(), Some(400_000 + 800_000));
     bench.wake(1_200_000);
-    assert!(matches!(bench.sent()[..], [Packet { bytes: 715, content: Content::ClientFinished, .. }]));
+    assert!(matches!(
+        bench.sent()[..],
+        [Packet { bytes: 715, content: Content::ClientFinished { packets: [1, 2] }, .. }]
+    ));
     bench.data(1_300_000, 1, 0, 1_218);
     bench.wake(1_301_000);
     assert_eq!(bench.client.next_wake(), None);
@@ -227,4 +230,35 @@ fn nothing_is_reported_of_packets_without_ecn_or_if_it_is_not_wanted() {
     (1..3).for_each(|number| marked_data(&mut bench, 30_000, number, Ecn::Ect0));
     bench.wake(30_000);
     assert_eq!(counts(&mut bench), None);
+}
+
+#[test]
+fn the_first_part_of_the_handshake_is_acknowledged_again_until_the_second_is_here() {
+    let mut bench = Bench::new(&Endpoint::default());
+    bench.wake(0);
+    bench.sent();
+    let acks = |bench: &mut Bench, now| {
+        bench.wake(now);
+        let packets = bench.sent().into_iter().filter_map(|packet| match packet.content {
+            Content::HandshakeAck { packet } => Some(packet),
+            _ => None,
+        });
+        packets.collect::<Vec<_>>()
+    };
+    // Without the first part the second cannot be read.
+    bench.arrive(80_000, Content::ServerFinished { packet: 2, number: Some(0) });
+    assert_eq!(acks(&mut bench, 80_000), Vec::<u64>::new());
+    // The answer to the hello of 250 ms: an RTT of 87 ms.
+    bench.arrive(337_000, Content::ServerHello { hello_sent_at: 250_000, packet: 6 });
+    assert_eq!((acks(&mut bench, 337_000), bench.client.min_rtt_us), (vec![6], Some(87_000)));
+    bench.arrive(600_000, Content::ServerHello { hello_sent_at: 250_000, packet: 8 });
+    assert_eq!(acks(&mut bench, 600_000), [8]);
+    bench.arrive(700_000, Content::ServerFinished { packet: 9, number: None });
+    bench.arrive(700_000, Content::ServerHello { hello_sent_at: 250_000, packet: 10 });
+    bench.wake(700_000);
+    let finished = bench.sent().into_iter().find_map(|packet| match packet.content {
+        Content::ClientFinished { packets } => Some(packets),
+        _ => None,
+    });
+    assert_eq!(finished, Some([8, 9]));
 }

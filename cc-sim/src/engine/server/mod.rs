@@ -19,8 +19,8 @@ use super::{FlowCounters, PacketEvent, SampleKind};
 use crate::AnyController;
 use crate::scenario::{EcnUse, Endpoint, Media, Resume, Transfer};
 use cc_core::{
-    CongestionController, Duration, EcnCounts, FrameEnd, Instant, LossCause, PacketSpace, Path, PathConfig,
-    ResumeHint,
+    CongestionController, DiscardReason, Duration, EcnCounts, FrameEnd, Instant, LossCause, PacketSpace,
+    Path, PathConfig, ResumeHint,
 };
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -97,8 +97,14 @@ struct Handshake {
     /// Whether the client hello is here.
     started: bool,
     ready: bool,
-    /// Path numbers of the Handshake packets that are not acknowledged.
-    packets: [Option<u64>; 2],
+    /// When the newest client hello that is here was sent.
+    hello_sent_at: u64,
+    /// Path number of the Handshake packet that first carried the first part of the flight.
+    first_packet: u64,
+    /// Whether a packet with the first part is acknowledged.
+    is_first_acked: bool,
+    /// Whether the second part was sent again: the packets that first carried it, of which one is a 1-RTT packet, are lost.
+    is_second_repeated: bool,
     flight_due: bool,
     retry_at: Option<u64>,
     retries: u32,
@@ -212,7 +218,10 @@ impl Server {
             handshake: Handshake {
                 started: false,
                 ready: false,
-                packets: [None; 2],
+                hello_sent_at: 0,
+                first_packet: u64::MAX,
+                is_first_acked: false,
+                is_second_repeated: false,
                 flight_due: false,
                 retry_at: None,
                 retries: 0,
@@ -271,7 +280,7 @@ impl Server {
     pub(super) fn on_control(&mut self, now: u64, packet: &Packet, client: &Sink) {
         let Some(media) = self.media.as_mut().filter(|_| self.handshake.ready) else { return };
         let control = match packet.content {
-            Content::ClientFinished => Control { requests: client.first_requests(), stops: 0 },
+            Content::ClientFinished { .. } => Control { requests: client.first_requests(), stops: 0 },
             Content::Ack { control, .. } => control,
             _ => return,
         };
@@ -350,12 +359,18 @@ impl Server {
         counters: &mut FlowCounters,
     ) {
         match packet.content {
-            Content::ClientHello if !self.handshake.started => {
+            Content::ClientHello { sent_at } => {
+                self.handshake.hello_sent_at = sent_at;
+                self.handshake.flight_due |= !self.handshake.started;
                 self.handshake.started = true;
-                self.handshake.flight_due = true;
             }
-            Content::HandshakeAck => self.on_handshake_ack(now, 1),
-            Content::ClientFinished => self.on_client_finished(now),
+            Content::HandshakeAck { packet } if !self.handshake.ready => {
+                self.on_handshake_ack(now, &[packet]);
+                self.handshake.is_first_acked = true;
+                // The client has had no use for what came with the first packet, if it has come.
+                self.handshake.flight_due |= packet != self.handshake.first_packet;
+            }
+            Content::ClientFinished { packets } => self.on_client_finished(now, &packets),
             Content::Ack { limits, sent_at, .. } if self.handshake.ready => {
                 let known = &mut self.stream.limits;
                 known.max_data = known.max_data.max(limits.max_data);
@@ -381,21 +396,25 @@ impl Server {
         self.set_timers();
     }
 
-    /// The first `packets` Handshake packets are acknowledged.
-    fn on_handshake_ack(&mut self, now: u64, packets: usize) {
-        for number in self.handshake.packets.iter_mut().take(packets).filter_map(Option::take) {
+    /// These Handshake packets are acknowledged. A copy has a number of its own, so that no RTT is measured from the packet that was
+    /// lost (RFC 9002 section 4.3).
+    fn on_handshake_ack(&mut self, now: u64, packets: &[u64]) {
+        for &number in packets {
             self.path.acked(number, None);
         }
         self.finish(now, LossCause::Ack, Duration::ZERO);
         self.changed = Some(SampleKind::Ack);
     }
 
-    fn on_client_finished(&mut self, now: u64) {
-        if self.handshake.ready || !self.handshake.started || self.handshake.flight_due {
+    fn on_client_finished(&mut self, now: u64, packets: &[u64]) {
+        if self.handshake.ready || !self.handshake.started {
             return;
         }
         let at = instant(now);
-        self.on_handshake_ack(now, 2);
+        self.on_handshake_ack(now, packets);
+        if self.handshake.is_second_repeated {
+            self.discard_first_packet(at);
+        }
         // RFC 9001 section 4.9: Initial and Handshake keys go.
         self.path.discard_space(at, PacketSpace::Initial);
         self.path.discard_space(at, PacketSpace::Handshake);
@@ -406,6 +425,15 @@ impl Server {
         // The first packet of data carries the first ACK_FREQUENCY frame.
         self.update_ack_frequency();
         self.note_return_rate(now, size::REQUEST);
+    }
+
+    /// The 1-RTT packet of the flight is lost. Controllers ignore losses of the handshake, and are not told.
+    fn discard_first_packet(&mut self, at: Instant) {
+        if let Some(first) = self.sent.front_mut().filter(|packet| packet.state == State::Outstanding) {
+            first.state = State::Lost;
+            let number = first.path_number;
+            self.path.discard(at, number, DiscardReason::KeysDiscarded);
+        }
     }
 
     fn note_return_rate(&mut self, now: u64, bytes: u64) {
@@ -442,6 +470,7 @@ impl Server {
             }
             return;
         }
+        self.repeat_first_packet(now, downlink, counters);
         if self.timers.loss_at <= now && self.detect_losses(now, counters) {
             self.finish(now, LossCause::Timer, Duration::ZERO);
             self.forget_resolved();

@@ -10,34 +10,35 @@ use cc_core::{CongestionController, MtuChange, OutgoingPacket, PacketSpace, Send
 /// datagram, Handshake and 1-RTT the second.
 const INITIAL_PACKET: u64 = 184;
 const FINISHED_1RTT: u64 = 222;
+const FINISHED_HANDSHAKE: u64 = size::SERVER_FINISHED - FINISHED_1RTT;
 
 impl Server {
-    /// Sends the handshake flight, or again what of it is not acknowledged; the timer doubles each time.
+    /// Sends the handshake flight, or again the first part of it that is not acknowledged; the timer doubles each time.
     pub(super) fn send_flight(&mut self, now: u64, downlink: &mut Port<'_>, counters: &mut FlowCounters) {
         let again = self.handshake.retry_at.is_some();
         let backoff = self.config.initial_pto_us << self.handshake.retries.min(6);
         self.handshake.flight_due = false;
         self.handshake.retry_at = Some(now + backoff);
         self.handshake.retries += 1;
-        if again {
-            // What is not acknowledged; the path keeps the numbers of the first packets.
-            if self.handshake.packets[0].is_some() {
-                self.send_handshake(now, size::SERVER_HELLO, Content::ServerHello, downlink, counters);
-            }
-            let finished = Content::ServerFinished { number: 0 };
-            self.send_handshake(now, size::SERVER_FINISHED, finished, downlink, counters);
+        if again && self.handshake.is_first_acked {
+            self.handshake.is_second_repeated = true;
+            let packet = self.register_handshake(now, FINISHED_HANDSHAKE);
+            let finished = Content::ServerFinished { packet, number: None };
+            self.send_handshake(now, FINISHED_HANDSHAKE, finished, downlink, counters);
             return;
         }
-        let spaces = [
-            (PacketSpace::Initial, INITIAL_PACKET),
-            (PacketSpace::Handshake, size::SERVER_HELLO - INITIAL_PACKET),
-            (PacketSpace::Handshake, size::SERVER_FINISHED - FINISHED_1RTT),
-        ];
-        let numbers = spaces.map(|(space, bytes)| self.register(now, space, bytes, false));
-        self.handshake.packets = [numbers[1], numbers[2]];
-        self.send_handshake(now, size::SERVER_HELLO, Content::ServerHello, downlink, counters);
-        let number = self.record(now, FINISHED_1RTT, 0, 0);
-        let finished = Content::ServerFinished { number };
+        self.register(now, PacketSpace::Initial, INITIAL_PACKET, false);
+        let first = self.register_handshake(now, size::SERVER_HELLO - INITIAL_PACKET);
+        let hello = Content::ServerHello { hello_sent_at: self.handshake.hello_sent_at, packet: first };
+        if again {
+            self.send_handshake(now, size::SERVER_HELLO, hello, downlink, counters);
+            return;
+        }
+        self.handshake.first_packet = first;
+        let packet = self.register_handshake(now, FINISHED_HANDSHAKE);
+        self.send_handshake(now, size::SERVER_HELLO, hello, downlink, counters);
+        let number = Some(self.record(now, FINISHED_1RTT, 0, 0));
+        let finished = Content::ServerFinished { packet, number };
         self.send_handshake(now, size::SERVER_FINISHED, finished, downlink, counters);
         if self.wants_mtu_probe() {
             self.send_mtu_probe(now, downlink, counters);
@@ -55,6 +56,22 @@ impl Server {
         counters.on_sent(bytes);
         downlink.submit(now, bytes, content);
         self.changed = Some(SampleKind::Sent);
+    }
+
+    fn register_handshake(&mut self, now: u64, bytes: u64) -> u64 {
+        self.register(now, PacketSpace::Handshake, bytes, false).unwrap_or(u64::MAX)
+    }
+
+    /// What the flight's 1-RTT packet carried, in a packet of its own if that was lost.
+    pub(super) fn repeat_first_packet(
+        &mut self,
+        now: u64,
+        downlink: &mut Port<'_>,
+        counters: &mut FlowCounters,
+    ) {
+        if std::mem::take(&mut self.handshake.is_second_repeated) {
+            self.transmit(now, FINISHED_1RTT, 0, 0, downlink, counters);
+        }
     }
 
     /// Tells the path of a packet; `None` if its ring is full.

@@ -31,7 +31,7 @@ impl Bench {
             down: Link::new(&link, Direction::Forward, 0),
             counters: FlowCounters::default(),
         };
-        bench.arrive(0, size::CLIENT_HELLO, Content::ClientHello);
+        bench.arrive(0, size::CLIENT_HELLO, Content::ClientHello { sent_at: 0 });
         bench.wake(0);
         bench
     }
@@ -39,7 +39,7 @@ impl Bench {
     /// The request arrives after 20 ms: the first RTT sample.
     fn ready(config: &Endpoint) -> Self {
         let mut bench = Self::new(config);
-        bench.arrive(20_000, size::CLIENT_FINISHED, Content::ClientFinished);
+        bench.arrive(20_000, size::CLIENT_FINISHED, Content::ClientFinished { packets: [1, 2] });
         bench
     }
 
@@ -176,17 +176,41 @@ fn the_handshake_is_repeated_until_it_is_acknowledged_and_only_what_is_not() {
     // Hello, finished, probe; the handshake timer of 250 ms.
     assert_eq!((bench.counters.packets_sent, bench.counters.bytes_sent), (3, 1_252 + 511 + 1_440));
     assert_eq!(bench.server.next_wake(), Some(250_000));
+    // Again the first part, with numbers of its own on the path: 0 is the Initial packet, 1 and 2 are the Handshake packets, 3 is packet 0, 4 the
+    // probe; 5 and 6 are the copies.
     bench.wake(250_000);
-    assert_eq!((bench.counters.packets_sent, bench.counters.bytes_sent), (5, 2 * (1_252 + 511) + 1_440));
+    assert_eq!((bench.counters.packets_sent, bench.counters.bytes_sent), (4, 2 * 1_252 + 511 + 1_440));
     // 250 ms, doubled once, twice.
     assert_eq!(bench.server.next_wake(), Some(250_000 + 500_000));
-    bench.arrive(300_000, size::HANDSHAKE_ACK, Content::HandshakeAck);
+    // The copy is acknowledged, so the second part is not there either, and goes out at once, without packet 0: 289 bytes.
+    bench.arrive(300_000, size::HANDSHAKE_ACK, Content::HandshakeAck { packet: 6 });
     assert_eq!(bench.server.take_change(), Some((SampleKind::Ack, None)));
-    bench.wake(750_000);
-    assert_eq!((bench.counters.packets_sent, bench.counters.bytes_sent), (6, 2 * 1_252 + 3 * 511 + 1_440));
-    assert_eq!(bench.server.next_wake(), Some(750_000 + 1_000_000));
-    // Copies of the packets that the path knows do not count in flight: Initial, Finished, packet 0 and the probe.
-    assert_eq!(bench.server.path().bytes_in_flight(), 184 + 289 + 222 + 1_440);
+    assert_eq!(
+        bench.server.path().rtt().smoothed().as_micros(),
+        50_000,
+        "of the copy, not of the first packet"
+    );
+    assert_eq!(bench.server.next_wake(), Some(0));
+    bench.wake(300_000);
+    assert_eq!(bench.counters.bytes_sent, 2 * 1_252 + 511 + 1_440 + 289);
+    assert_eq!(bench.server.next_wake(), Some(300_000 + 1_000_000));
+    // With the keys all of it leaves the flight; packet 0 is lost, and packet 2 repeats it before the data. In flight: the probe, packet 2, and data
+    // until 15 360 are exceeded: 1440 + 222 + 11 * 1252 = 15 434.
+    bench.arrive(350_000, size::CLIENT_FINISHED, Content::ClientFinished { packets: [6, 7] });
+    assert_eq!(bench.server.path().bytes_in_flight(), 1_440);
+    bench.wake(350_000);
+    assert_eq!(bench.sizes_from(1)[..3], [1_440, 222, 1_252]);
+    assert_eq!(bench.server.path().bytes_in_flight(), 15_434);
+}
+
+#[test]
+fn the_first_part_of_the_handshake_alone_is_not_repeated_once_it_is_acknowledged() {
+    let mut bench = Bench::new(&plain());
+    bench.arrive(20_000, size::HANDSHAKE_ACK, Content::HandshakeAck { packet: 1 });
+    // The second part is on its way: only the timer repeats it.
+    assert_eq!(bench.server.next_wake(), Some(250_000));
+    bench.wake(250_000);
+    assert_eq!(bench.counters.bytes_sent, 1_252 + 511 + 1_440 + 289);
 }
 
 #[test]
