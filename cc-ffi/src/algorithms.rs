@@ -30,24 +30,12 @@ macro_rules! algorithms {
                     _ => None,
                 }
             }
-
-            fn get(&self) -> &dyn CongestionController {
-                match self {
-                    $(Self::$variant(controller) => controller),+
-                }
-            }
-
-            fn get_mut(&mut self) -> &mut dyn CongestionController {
-                match self {
-                    $(Self::$variant(controller) => controller),+
-                }
-            }
         }
     };
 }
 
-// One line per algorithm. A number is part of the ABI: it is never given to another algorithm. The header is made from this table
-// too (`UPDATE_HEADER=1 cargo test -p cc-ffi --test header`).
+// One line per algorithm, and one in `any`. A number is part of the ABI: it is never given to another algorithm. The header is
+// made from this table too (`UPDATE_HEADER=1 cargo test -p cc-ffi --test header`).
 algorithms! {
     1 C4 c"c4" cc_c4::C4 = cc_c4::Config;
     2 Cubic c"cubic" cc_cubic::Cubic = cc_cubic::Config;
@@ -66,76 +54,93 @@ pub struct Algorithm {
     pub name: &'static CStr,
 }
 
+/// Does the same with a controller of whatever algorithm.
+///
+/// Not by way of `&dyn CongestionController`: its table of methods keeps the controllers' `Debug` in every program, and with it
+/// the check of a length in what `derive(Debug)` writes: the one panic path that there would be in the library.
+macro_rules! any {
+    ($any:expr, |$controller:ident| $body:expr) => {
+        match $any {
+            AnyController::C4($controller) => $body,
+            AnyController::Cubic($controller) => $body,
+            AnyController::Reno($controller) => $body,
+            AnyController::Bbr($controller) => $body,
+            AnyController::QuicDc($controller) => $body,
+            AnyController::Westwood($controller) => $body,
+        }
+    };
+}
+
 /// Every method is handed on, those with default bodies too (a test compares with the trait).
 impl CongestionController for AnyController {
     fn on_packet_sent(&mut self, path: &PathState, packet: &SentPacket) {
-        self.get_mut().on_packet_sent(path, packet);
+        any!(self, |controller| controller.on_packet_sent(path, packet))
     }
     fn on_ack(&mut self, path: &PathState, ack: &AckEvent<'_>) {
-        self.get_mut().on_ack(path, ack);
+        any!(self, |controller| controller.on_ack(path, ack))
     }
     fn on_loss(&mut self, path: &PathState, loss: &LossEvent<'_>) {
-        self.get_mut().on_loss(path, loss);
+        any!(self, |controller| controller.on_loss(path, loss))
     }
     fn on_ecn(&mut self, path: &PathState, ecn: &EcnEvent) {
-        self.get_mut().on_ecn(path, ecn);
+        any!(self, |controller| controller.on_ecn(path, ecn))
     }
     fn pacing_rate(&self) -> Option<Rate> {
-        self.get().pacing_rate()
+        any!(self, |controller| controller.pacing_rate())
     }
     fn cwnd(&self) -> u64 {
-        self.get().cwnd()
+        any!(self, |controller| controller.cwnd())
     }
     fn on_rtt(&mut self, path: &PathState, rtt: &RttEvent) {
-        self.get_mut().on_rtt(path, rtt);
+        any!(self, |controller| controller.on_rtt(path, rtt))
     }
     fn on_app_limited(&mut self, path: &PathState) {
-        self.get_mut().on_app_limited(path);
+        any!(self, |controller| controller.on_app_limited(path))
     }
     fn on_idle_restart(&mut self, path: &PathState, idle: Duration) {
-        self.get_mut().on_idle_restart(path, idle);
+        any!(self, |controller| controller.on_idle_restart(path, idle))
     }
     fn on_spurious_loss(&mut self, path: &PathState, spurious: &SpuriousLoss) {
-        self.get_mut().on_spurious_loss(path, spurious);
+        any!(self, |controller| controller.on_spurious_loss(path, spurious))
     }
     fn on_discarded(&mut self, path: &PathState, bytes: u64, reason: DiscardReason) {
-        self.get_mut().on_discarded(path, bytes, reason);
+        any!(self, |controller| controller.on_discarded(path, bytes, reason))
     }
     fn on_mtu_update(&mut self, path: &PathState, change: MtuChange) {
-        self.get_mut().on_mtu_update(path, change);
+        any!(self, |controller| controller.on_mtu_update(path, change))
     }
     fn on_path_change(&mut self, path: &PathState, change: PathChange) {
-        self.get_mut().on_path_change(path, change);
+        any!(self, |controller| controller.on_path_change(path, change))
     }
     fn on_resume_hint(&mut self, path: &PathState, hint: &ResumeHint) {
-        self.get_mut().on_resume_hint(path, hint);
+        any!(self, |controller| controller.on_resume_hint(path, hint))
     }
     fn on_ack_policy(&mut self, path: &PathState, policy: &AckPolicy) {
-        self.get_mut().on_ack_policy(path, policy);
+        any!(self, |controller| controller.on_ack_policy(path, policy))
     }
     fn on_ecn_state(&mut self, path: &PathState, codepoint: EcnCodepoint) {
-        self.get_mut().on_ecn_state(path, codepoint);
+        any!(self, |controller| controller.on_ecn_state(path, codepoint))
     }
     fn send_quantum(&self) -> u64 {
-        self.get().send_quantum()
+        any!(self, |controller| controller.send_quantum())
     }
     fn may_send_beyond_cwnd(&self) -> bool {
-        self.get().may_send_beyond_cwnd()
+        any!(self, |controller| controller.may_send_beyond_cwnd())
     }
     fn wanted_ecn(&self) -> EcnCodepoint {
-        self.get().wanted_ecn()
+        any!(self, |controller| controller.wanted_ecn())
     }
     fn wanted_ack_policy(&self) -> Option<AckPolicy> {
-        self.get().wanted_ack_policy()
+        any!(self, |controller| controller.wanted_ack_policy())
     }
     fn sampling_rule(&self) -> SamplingRule {
-        self.get().sampling_rule()
+        any!(self, |controller| controller.sampling_rule())
     }
     fn marks_app_limited(&self) -> bool {
-        self.get().marks_app_limited()
+        any!(self, |controller| controller.marks_app_limited())
     }
     fn snapshot(&self) -> Snapshot {
-        self.get().snapshot()
+        any!(self, |controller| controller.snapshot())
     }
 }
 
