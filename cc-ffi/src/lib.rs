@@ -39,7 +39,8 @@
 //!
 //! # Panics
 //!
-//! The crates do not panic: their lints deny what could, and fuzz targets with overflow checks try it. Were there a panic all the same, it does
+//! The crates do not panic: their lints deny what could, fuzz targets with overflow checks try it, and a program of all functions of the
+//! header, optimised as a whole, links only if no panic path is left in it (`embedded/panic-free`). Were there a panic all the same, it does
 //! not cross the boundary: the functions are `extern "C"`, in which Rust turns an unwinding panic into an abort.
 //!
 //! # Versions
