@@ -1,0 +1,27 @@
+//! Congestion controllers compared on real QUIC connections: client, server and the relay between them in one process,
+//! over UDP sockets of the loopback interface.
+//!
+//! `cc-bench table` is the comparison of quinn's pull request 2524, each controller with no proxy, with one that knows
+//! nothing of ECN and with one that marks; see the README of this crate for what its columns mean.
+//!
+//! Linux only: elsewhere the crate is empty.
+
+#![cfg(target_os = "linux")]
+
+pub mod cli;
+pub mod controllers;
+pub mod metadata;
+pub mod path;
+pub mod protocol;
+pub mod quic;
+pub mod record;
+pub mod socket;
+pub mod table;
+pub mod tap;
+pub mod transfer;
+
+/// The time, for measurements.
+#[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
+pub(crate) fn now() -> std::time::Instant {
+    std::time::Instant::now()
+}

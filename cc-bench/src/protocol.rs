@@ -1,0 +1,176 @@
+//! What client and server say to each other: one stream for each request, whose first byte says what it is.
+
+use crate::now;
+use quinn::{Connection, ReadError, RecvStream, SendStream};
+use std::time::Duration;
+use std::{error, fmt};
+use tokio::time::timeout;
+
+type AnyError = Box<dyn error::Error + Send + Sync>;
+
+/// First byte of a stream that carries data to the server, which answers with how many bytes of it were good.
+const UPLOAD: u8 = b'u';
+/// First byte of a stream that the server sends back as it comes.
+const ECHO: u8 = b'e';
+
+/// Size of the answer to an upload: a number of bytes, big endian.
+const ANSWER_BYTES: usize = 8;
+/// The data of an upload is a block of pseudo-random bytes, over and over.
+const BLOCK_BYTES: usize = 1 << 16;
+
+/// Why a request failed.
+#[derive(Debug)]
+pub enum ProtocolError {
+    /// What arrived is not what was sent.
+    Corrupt,
+    /// The connection or the stream failed.
+    Connection(AnyError),
+}
+
+impl fmt::Display for ProtocolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Corrupt => f.write_str("the bytes that arrived are not those that were sent"),
+            Self::Connection(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+impl error::Error for ProtocolError {}
+
+fn failed<E: Into<AnyError>>(error: E) -> ProtocolError {
+    ProtocolError::Connection(error.into())
+}
+
+/// Sends this many bytes, and waits for the word of the server that all of them have arrived.
+///
+/// # Errors
+///
+/// See [`ProtocolError`].
+pub async fn upload(connection: &Connection, bytes: u64) -> Result<(), ProtocolError> {
+    let block = block();
+    let (mut to, mut from) = connection.open_bi().await.map_err(failed)?;
+    to.write_all(&[UPLOAD]).await.map_err(failed)?;
+    let mut left = bytes;
+    while left > 0 {
+        let length = left.min(BLOCK_BYTES as u64) as usize;
+        to.write_all(block.get(..length).unwrap_or_default()).await.map_err(failed)?;
+        left -= length as u64;
+    }
+    to.finish().map_err(failed)?;
+    if answer(&mut from).await? == bytes { Ok(()) } else { Err(ProtocolError::Corrupt) }
+}
+
+/// Sends as much as goes in this time; how many bytes have arrived when the server heard of the end.
+///
+/// # Errors
+///
+/// See [`ProtocolError`].
+pub async fn upload_for(connection: &Connection, duration: Duration) -> Result<u64, ProtocolError> {
+    let block = block();
+    let (mut to, mut from) = connection.open_bi().await.map_err(failed)?;
+    to.write_all(&[UPLOAD]).await.map_err(failed)?;
+    let until = now() + duration;
+    while let Some(left) = until.checked_duration_since(now()) {
+        match timeout(left, to.write_all(&block)).await {
+            Ok(result) => result.map_err(failed)?,
+            // In the middle of a block, of which the server then gets the beginning.
+            Err(_) => break,
+        }
+    }
+    to.reset(0_u32.into()).map_err(failed)?;
+    answer(&mut from).await
+}
+
+async fn answer(from: &mut RecvStream) -> Result<u64, ProtocolError> {
+    let answer = from.read_to_end(ANSWER_BYTES).await.map_err(failed)?;
+    Ok(u64::from_be_bytes(answer.try_into().map_err(|_| ProtocolError::Corrupt)?))
+}
+
+/// Sends `count` messages of `bytes` bytes, each when the answer to the one before has come; how long each took. `on_rtt` gets it
+/// as soon as it is known.
+///
+/// # Errors
+///
+/// See [`ProtocolError`].
+pub async fn echo(
+    connection: &Connection,
+    count: u32,
+    bytes: usize,
+    mut on_rtt: impl FnMut(Duration),
+) -> Result<(), ProtocolError> {
+    let block = block();
+    let (mut to, mut from) = connection.open_bi().await.map_err(failed)?;
+    to.write_all(&[ECHO]).await.map_err(failed)?;
+    let mut back = vec![0; bytes];
+    for i in 0..count as usize {
+        let message: Vec<u8> = block.iter().cycle().skip(i % BLOCK_BYTES).take(bytes).copied().collect();
+        let began = now();
+        to.write_all(&message).await.map_err(failed)?;
+        from.read_exact(&mut back).await.map_err(failed)?;
+        on_rtt(began.elapsed());
+        if back != message {
+            return Err(ProtocolError::Corrupt);
+        }
+    }
+    to.finish().map_err(failed)
+}
+
+/// Answers the requests of a connection until it is closed.
+pub async fn serve(connection: Connection) {
+    while let Ok((to, from)) = connection.accept_bi().await {
+        // A request that fails is the client's to report.
+        tokio::spawn(async move { drop(respond(to, from).await) });
+    }
+}
+
+async fn respond(mut to: SendStream, mut from: RecvStream) -> Result<(), ProtocolError> {
+    let mut kind = [0];
+    from.read_exact(&mut kind).await.map_err(failed)?;
+    match kind {
+        [UPLOAD] => {
+            let good = receive(&mut from).await?;
+            to.write_all(&good.to_be_bytes()).await.map_err(failed)?;
+        }
+        [ECHO] => {
+            while let Some(chunk) = from.read_chunk(BLOCK_BYTES, true).await.map_err(failed)? {
+                to.write_chunk(chunk.bytes).await.map_err(failed)?;
+            }
+        }
+        _ => return Err(ProtocolError::Corrupt),
+    }
+    to.finish().map_err(failed)
+}
+
+/// Reads until the stream ends or is reset; how many bytes are as they were sent, from the first on.
+async fn receive(stream: &mut RecvStream) -> Result<u64, ProtocolError> {
+    let block = block();
+    let (mut good, mut is_intact) = (0, true);
+    loop {
+        let chunk = match stream.read_chunk(usize::MAX, true).await {
+            Ok(Some(chunk)) => chunk,
+            Ok(None) | Err(ReadError::Reset(_)) => return Ok(good),
+            Err(error) => return Err(failed(error)),
+        };
+        let mut rest = &chunk.bytes[..];
+        while !rest.is_empty() && is_intact {
+            let at = (good % BLOCK_BYTES as u64) as usize;
+            let (part, behind) = rest.split_at(rest.len().min(BLOCK_BYTES - at));
+            is_intact = block.get(at..at + part.len()) == Some(part);
+            good += if is_intact { part.len() as u64 } else { 0 };
+            rest = behind;
+        }
+    }
+}
+
+/// The block: xorshift64 (Marsaglia 2003), the high byte of each number.
+fn block() -> Vec<u8> {
+    let mut x = 0x2545_f491_4f6c_dd1d_u64;
+    let mut next = || {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        x.to_be_bytes()[0]
+    };
+    (0..BLOCK_BYTES).map(|_| next()).collect()
+}

@@ -1,0 +1,111 @@
+//! A folder with what was measured: metadata, each run, the summary.
+
+use crate::metadata::Metadata;
+use serde::Serialize;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::{error, fmt, io};
+
+/// A folder that is being written.
+#[derive(Debug)]
+pub struct Record {
+    folder: PathBuf,
+    runs: csv::Writer<File>,
+}
+
+/// A file that cannot be written.
+#[derive(Debug)]
+pub struct RecordError {
+    path: PathBuf,
+    source: Box<dyn error::Error + Send + Sync>,
+}
+
+impl fmt::Display for RecordError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot write {}: {}", self.path.display(), self.source)
+    }
+}
+
+impl error::Error for RecordError {}
+
+impl Record {
+    /// Makes the folder; `meta.json` is in it then.
+    ///
+    /// # Errors
+    ///
+    /// There is such a folder already, or the system refuses.
+    pub fn create(folder: &Path, metadata: &Metadata) -> Result<Self, RecordError> {
+        let at = |path: &Path| {
+            let path = path.to_owned();
+            move |source: io::Error| RecordError { path, source: source.into() }
+        };
+        if let Some(parent) = folder.parent() {
+            fs::create_dir_all(parent).map_err(at(parent))?;
+        }
+        // Fails if it is there: a record is never written over.
+        fs::create_dir(folder).map_err(at(folder))?;
+        let path = folder.join("meta.json");
+        let text = serde_json::to_string_pretty(metadata)
+            .map_err(|source| RecordError { path: path.clone(), source: source.into() })?;
+        fs::write(&path, text + "\n").map_err(at(&path))?;
+        let path = folder.join("runs.csv");
+        let runs = File::create_new(&path).map_err(at(&path))?;
+        Ok(Self { folder: folder.to_owned(), runs: csv::Writer::from_writer(runs) })
+    }
+
+    /// Adds a run to `runs.csv`. It is in the file when this returns.
+    ///
+    /// # Errors
+    ///
+    /// The system refuses.
+    pub fn run(&mut self, run: &impl Serialize) -> Result<(), RecordError> {
+        let result = self.runs.serialize(run).and_then(|()| Ok(self.runs.flush()?));
+        result.map_err(|source| RecordError { path: self.folder.join("runs.csv"), source: source.into() })
+    }
+
+    /// Writes another file.
+    ///
+    /// # Errors
+    ///
+    /// The system refuses.
+    pub fn file(&self, name: &str, text: &str) -> Result<(), RecordError> {
+        let path = self.folder.join(name);
+        fs::write(&path, text).map_err(|source| RecordError { path, source: source.into() })
+    }
+}
+
+/// Puts `text` into a page between the two lines that begin with `<!-- NAME begin` and `<!-- NAME end`.
+///
+/// # Errors
+///
+/// The page cannot be read or written, or has not exactly one such pair of lines.
+pub fn insert(page: &Path, name: &str, text: &str) -> Result<(), RecordError> {
+    let wrong = |source: Box<dyn error::Error + Send + Sync>| RecordError { path: page.to_owned(), source };
+    let old = fs::read_to_string(page).map_err(|error| wrong(error.into()))?;
+    let new = between(&old, name, text)
+        .ok_or_else(|| wrong(format!("no lines <!-- {name} begin and end").into()))?;
+    fs::write(page, new).map_err(|error| wrong(error.into()))
+}
+
+fn between(page: &str, name: &str, text: &str) -> Option<String> {
+    let (begin, end) = (format!("<!-- {name} begin"), format!("<!-- {name} end"));
+    let (head, rest) = page.split_once(&begin)?;
+    let (marker, rest) = rest.split_once('\n')?;
+    let (_, tail) = rest.split_once(&end)?;
+    Some(format!("{head}{begin}{marker}\n{text}{end}{tail}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::between;
+
+    #[test]
+    fn a_page_gets_new_text_between_its_markers() {
+        let page = "a\n<!-- t begin, generated -->\nold\n<!-- t end -->\nb\n";
+        let new = "a\n<!-- t begin, generated -->\nnew\n<!-- t end -->\nb\n";
+        assert_eq!(between(page, "t", "new\n").as_deref(), Some(new));
+        assert_eq!(between(new, "t", "new\n").as_deref(), Some(new));
+        assert_eq!(between(page, "u", "new\n"), None);
+        assert_eq!(between("<!-- t end\n<!-- t begin\n", "t", ""), None);
+    }
+}
