@@ -3,9 +3,9 @@
 mod common;
 
 use cc_core::{
-    AckPolicy, DiscardReason, Duration, EcnCodepoint, FrameEnd, Instant, LossCause, MtuChange,
-    OutgoingPacket, PacketSpace, Path, PathChange, PathConfig, Rate, ResumeHint, RingFull, SendDecision,
-    SendLimit,
+    AckEvent, AckPolicy, CongestionController, DiscardReason, Duration, EcnCodepoint, EcnEvent, FrameEnd,
+    Instant, LossCause, LossEvent, MtuChange, OutgoingPacket, PacketSpace, Path, PathChange, PathConfig,
+    PathState, Rate, ResumeHint, RingFull, SendDecision, SendLimit, SentPacket, Snapshot,
 };
 use common::{Call, Recorder, TestPath, ack, calls, in_space, ms, names, path, send, send_packet, span};
 
@@ -521,4 +521,97 @@ fn before_the_handshake_ack_delays_are_not_limited() {
     path.finish(ms(200), end);
     // (7 * 100 + 200 - 60) / 8 = 105.
     assert_eq!(path.rtt().smoothed(), span(105));
+}
+
+/// A controller whose pacing rate, in bytes per second, doubles with every event.
+#[derive(Debug)]
+struct Doubling(u64);
+
+impl CongestionController for Doubling {
+    fn on_packet_sent(&mut self, _: &PathState, _: &SentPacket) {
+        self.0 *= 2;
+    }
+    fn on_ack(&mut self, _: &PathState, _: &AckEvent<'_>) {
+        self.0 *= 2;
+    }
+    fn on_loss(&mut self, _: &PathState, _: &LossEvent<'_>) {
+        self.0 *= 2;
+    }
+    fn on_ecn(&mut self, _: &PathState, _: &EcnEvent) {
+        self.0 *= 2;
+    }
+    fn on_app_limited(&mut self, _: &PathState) {
+        self.0 *= 2;
+    }
+    fn on_discarded(&mut self, _: &PathState, _: u64, _: DiscardReason) {
+        self.0 *= 2;
+    }
+    fn on_mtu_update(&mut self, _: &PathState, _: MtuChange) {
+        self.0 *= 2;
+    }
+    fn on_path_change(&mut self, _: &PathState, _: PathChange) {
+        self.0 *= 2;
+    }
+    fn on_resume_hint(&mut self, _: &PathState, _: &ResumeHint) {
+        self.0 *= 2;
+    }
+    fn on_ack_policy(&mut self, _: &PathState, _: &AckPolicy) {
+        self.0 *= 2;
+    }
+    fn on_ecn_state(&mut self, _: &PathState, _: EcnCodepoint) {
+        self.0 *= 2;
+    }
+    fn pacing_rate(&self) -> Option<Rate> {
+        Some(Rate::from_bytes_per_sec(self.0))
+    }
+    fn cwnd(&self) -> u64 {
+        1_000_000
+    }
+    fn send_quantum(&self) -> u64 {
+        1
+    }
+    fn snapshot(&self) -> Snapshot {
+        Snapshot::default()
+    }
+}
+
+#[test]
+fn whatever_event_changes_the_rate_the_pacer_goes_by_the_new_one() {
+    type Event = fn(&mut Path<Doubling, 16>);
+    let events: [(&str, Event); 10] = [
+        ("ack", |path| {
+            path.acked(0, None);
+            path.finish(ms(0), FrameEnd::default());
+        }),
+        ("loss", |path| {
+            path.lost(1);
+            path.finish(ms(0), FrameEnd::default());
+        }),
+        ("late ack, without on_rtt and on_ecn", |path| {
+            path.acked(1, None);
+            path.finish(ms(0), FrameEnd::default());
+        }),
+        ("discard", |path| path.discard(ms(0), 2, DiscardReason::MtuProbeLost)),
+        ("application limit", |path| path.on_app_limited(ms(0))),
+        ("rebinding", |path| path.path_changed(ms(0), PathChange::Rebinding)),
+        ("saved state", |path| path.resume(ms(0), &ResumeHint { cwnd: 1, rtt: Duration::from_millis(1) })),
+        ("ACK policy", |path| {
+            path.set_ack_policy(ms(0), &AckPolicy { packets: 2, max_ack_delay: Duration::ZERO })
+        }),
+        ("ECN", |path| path.set_ecn_state(ms(0), EcnCodepoint::Ect1)),
+        ("datagram size", |path| path.set_max_datagram_size(ms(0), 1_200, MtuChange::Discovered)),
+    ];
+    let mut path = Path::new(Doubling(1_000), PathConfig::default());
+    for _ in 0..3 {
+        path.on_packet_sent(ms(0), &OutgoingPacket::default()).unwrap();
+    }
+    // A burst of 1200 bytes and three packets: 2400 bytes of debt, and 1200 for the next.
+    for (name, event) in events {
+        let before = path.controller().0;
+        event(&mut path);
+        let rate = path.controller().0;
+        assert!(rate > before, "{name}");
+        let wait = Duration::from_nanos((3_600 * 1_000_000_000_u64).div_ceil(rate));
+        assert_eq!(path.departure(ms(0), 1_200), ms(0).after(wait), "{name}");
+    }
 }
