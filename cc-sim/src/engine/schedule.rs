@@ -14,8 +14,9 @@ const BLOCK: usize = 8;
 pub(super) struct Schedule {
     /// Low bits of a key that are the part; the time is above them, so that the order of keys decides ties too.
     shift: u32,
-    /// Keys of the parts first, then the minima of the blocks of the level before; a single block at the end.
-    levels: Vec<Vec<[u64; BLOCK]>>,
+    keys: Vec<[u64; BLOCK]>,
+    /// Minima of the blocks of the level below, level by level; none if there is only one block of keys.
+    minima: Vec<Vec<[u64; BLOCK]>>,
     earliest: u64,
 }
 
@@ -23,16 +24,14 @@ impl Schedule {
     /// `parts` of them, none with anything to do. There are at most 2^26, whose times are told apart up to 76 hours; a run
     /// takes a day at most.
     pub(super) fn new(parts: usize) -> Self {
-        let mut levels = Vec::new();
         let mut blocks = parts.div_ceil(BLOCK).max(1);
-        loop {
-            levels.push(vec![[NEVER; BLOCK]; blocks]);
-            if blocks == 1 {
-                break;
-            }
+        let keys = vec![[NEVER; BLOCK]; blocks];
+        let mut minima = Vec::new();
+        while blocks > 1 {
             blocks = blocks.div_ceil(BLOCK);
+            minima.push(vec![[NEVER; BLOCK]; blocks]);
         }
-        Self { shift: parts.next_power_of_two().trailing_zeros(), levels, earliest: NEVER }
+        Self { shift: parts.next_power_of_two().trailing_zeros(), keys, minima, earliest: NEVER }
     }
 
     /// Sets the time of a part; `None` for never.
@@ -42,25 +41,27 @@ impl Schedule {
             Some(at) if at < NEVER >> self.shift => at << self.shift | part as u64,
             _ => NEVER,
         };
-        let is_only_block = self.levels.len() == 1;
-        let place = &mut self.levels[0][part / BLOCK][part % BLOCK];
-        if *place == key {
+        let block = &mut self.keys[part / BLOCK];
+        let old = std::mem::replace(&mut block[part % BLOCK], key);
+        if old == key {
             return;
         }
-        if is_only_block && *place != self.earliest {
-            *place = key;
+        if !self.minima.is_empty() {
+            let least = least(block);
+            self.update_minima(part / BLOCK, least);
+        } else if old == self.earliest {
+            self.earliest = least(block);
+        } else {
             self.earliest = self.earliest.min(key);
-            return;
         }
-        self.replace(part, key);
     }
 
-    fn replace(&mut self, part: usize, key: u64) {
-        let (mut index, mut key) = (part, key);
-        for level in &mut self.levels {
+    /// The minimum of block number `index` of the keys is now `key`.
+    fn update_minima(&mut self, mut index: usize, mut key: u64) {
+        for level in &mut self.minima {
             let block = &mut level[index / BLOCK];
             block[index % BLOCK] = key;
-            key = block.iter().copied().min().unwrap_or(NEVER);
+            key = least(block);
             index /= BLOCK;
         }
         self.earliest = key;
@@ -75,6 +76,10 @@ impl Schedule {
         let part = self.earliest & !(NEVER << self.shift);
         (self.earliest >> self.shift, part as usize)
     }
+}
+
+fn least(block: &[u64; BLOCK]) -> u64 {
+    block.iter().fold(NEVER, |least, &key| least.min(key))
 }
 
 #[cfg(test)]
@@ -99,7 +104,7 @@ mod tests {
     #[test]
     fn agrees_with_a_search_through_all_parts() {
         let mut rng = SplitMix64::new(9);
-        for parts in 1..20 {
+        for parts in (1..20).chain([64, 65, 600]) {
             let mut schedule = Schedule::new(parts);
             let mut times = vec![NEVER; parts];
             for _ in 0..300 {
