@@ -19,6 +19,13 @@ use crate::scenario::{self, Scenario};
 use crate::share::ShareExperiment;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::ops::RangeInclusive;
+
+/// Lengths of the intervals of `share` that can be asked for, in milliseconds.
+pub const EVERY_MS: RangeInclusive<u64> = 100..=3_600_000;
+
+/// What `ecn` can leave out at the start of a run, in milliseconds.
+pub const AFTER_MS: RangeInclusive<u64> = 0..=3_600_000;
 
 /// What a file says of the program that made it.
 const VERSION: &str = env!("CARGO_PKG_VERSION");

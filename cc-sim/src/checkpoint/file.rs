@@ -1,6 +1,6 @@
 //! One file of finished cells.
 
-use super::{Finished, Job, MAX_SHARDS, Refused, Shard, VERSION};
+use super::{AFTER_MS, EVERY_MS, Finished, Job, JobCommand, MAX_SHARDS, Refused, Shard, VERSION};
 use crate::experiment::{CellName, MAX_RUNS};
 use crate::{Algorithm, Scenario};
 use serde::Serialize;
@@ -175,10 +175,24 @@ fn check(job: &Job) -> Result<(), (&'static str, String)> {
     if !(1..=MAX_RUNS).contains(&job.runs) {
         return Err(("runs", format!("{} (allowed: 1..={MAX_RUNS})", job.runs)));
     }
-    if job.algorithms.len() > Algorithm::ALL.len() {
+    let against = match &job.command {
+        JobCommand::Share { against, .. } => against.as_ref().map_or(0, Vec::len),
+        JobCommand::Run | JobCommand::Compare | JobCommand::Delay | JobCommand::Ecn { .. } => 0,
+    };
+    if job.algorithms.len().max(against) > Algorithm::ALL.len() {
         return Err(("algorithms", format!("too many (allowed: {} at most)", Algorithm::ALL.len())));
     }
-    Ok(())
+    match job.command {
+        JobCommand::Share { every_ms: Some(ms), .. } if !EVERY_MS.contains(&ms) => {
+            let problem = format!("{ms} (allowed: {}..={})", EVERY_MS.start(), EVERY_MS.end());
+            Err(("every_ms", problem))
+        }
+        JobCommand::Ecn { after_ms } if !AFTER_MS.contains(&after_ms) => {
+            let problem = format!("{after_ms} (allowed: {}..={})", AFTER_MS.start(), AFTER_MS.end());
+            Err(("after_ms", problem))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Whether the file is empty, or holds what a process left that was killed when it wrote the first line.

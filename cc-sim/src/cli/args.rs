@@ -1,7 +1,7 @@
 //! The arguments, with the range of each number in its help and in its error.
 
 use cc_sim::Algorithm;
-use cc_sim::checkpoint::{MAX_SHARDS, Shard};
+use cc_sim::checkpoint::{AFTER_MS, EVERY_MS, MAX_SHARDS, Shard};
 use cc_sim::experiment::MAX_RUNS;
 use cc_sim::report::Format;
 use clap::{Args, Parser, Subcommand};
@@ -198,11 +198,11 @@ fn interval(text: &str) -> Result<u64, String> {
 }
 
 fn after(text: &str) -> Result<u64, String> {
-    in_range(text, 0..=3_600_000)
+    in_range(text, AFTER_MS)
 }
 
 fn share_interval(text: &str) -> Result<u64, String> {
-    in_range(text, 100..=3_600_000)
+    in_range(text, EVERY_MS)
 }
 
 fn shard(text: &str) -> Result<Shard, String> {
