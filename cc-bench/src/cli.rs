@@ -1,5 +1,7 @@
 //! Command line: arguments, their ranges, exit codes.
 
+mod network;
+
 use crate::controllers::Controller;
 use crate::metadata::Metadata;
 use crate::path::Proxy;
@@ -25,6 +27,17 @@ struct Arguments {
 enum Command {
     /// Every controller with no proxy, a basic proxy and an ECN proxy
     Table(TableArgs),
+    /// Clients, router and server in network namespaces of their own, over losses, delays, rates and numbers of clients
+    Sweep(network::SweepArgs),
+    /// The namespaces: make, remove, list
+    #[command(subcommand)]
+    Hosts(network::HostsCommand),
+    /// The server of another host; ends when its standard input is closed
+    Server(network::ServerArgs),
+    /// The relay of another host; ends when its standard input is closed
+    Router(network::RouterArgs),
+    /// Clients: connect, echo, send in bulk; the figures as a line of JSON
+    Client(network::ClientArgs),
 }
 
 #[derive(Args, Debug)]
@@ -85,6 +98,11 @@ pub fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let result = match &arguments.command {
         Command::Table(arguments) => table(arguments),
+        Command::Sweep(arguments) => network::sweep(arguments),
+        Command::Hosts(command) => network::hosts(command),
+        Command::Server(arguments) => network::server(arguments),
+        Command::Router(arguments) => network::router(arguments),
+        Command::Client(arguments) => network::client(arguments),
     };
     result.unwrap_or_else(|(message, code)| {
         eprintln!("error: {message}");
@@ -106,10 +124,7 @@ fn table(arguments: &TableArgs) -> Result<ExitCode, Failure> {
         return Err((format!("--size: nothing is left that takes at most --patience-s {most} s"), 2));
     }
     let metadata = Metadata::collect();
-    let folder = arguments.out.clone().unwrap_or_else(|| {
-        let date = metadata.date.replace([':', '-'], "");
-        PathBuf::from("bench_results").join(format!("{date}_{}", metadata.commit))
-    });
+    let folder = metadata.folder(arguments.out.as_deref());
     let mut record = Record::create(&folder, &metadata).map_err(|error| failed(&error))?;
     let stop = interruption()?;
     let rows = matrix.measure(Some(&mut record), &stop).map_err(|error| failed(&error))?;

@@ -8,17 +8,22 @@
 
 #![cfg(target_os = "linux")]
 
+pub mod child;
 pub mod cli;
 pub mod controllers;
+pub mod hosts;
 pub mod metadata;
 pub mod path;
 pub mod protocol;
 pub mod quic;
 pub mod record;
+pub mod server;
 pub mod socket;
+pub mod sweep;
 pub mod table;
 pub mod tap;
 pub mod transfer;
+pub mod workload;
 
 /// The time, for measurements.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]

@@ -1,6 +1,7 @@
 //! What a record says about where it comes from.
 
 use serde::Serialize;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;
 
@@ -55,6 +56,13 @@ impl Metadata {
                     line.trim_start_matches("version = ").trim_matches('"').to_owned()
                 }),
         }
+    }
+
+    /// Where a record goes if nobody says where.
+    #[must_use]
+    pub fn folder(&self, out: Option<&Path>) -> PathBuf {
+        let date = self.date.replace([':', '-'], "");
+        out.map_or_else(|| Path::new("bench_results").join(format!("{date}_{}", self.commit)), Path::to_owned)
     }
 
     /// For a Markdown page: one paragraph.

@@ -2,21 +2,31 @@
 
 use crate::now;
 use quinn::{Connection, ReadError, RecvStream, SendStream};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use std::{error, fmt};
 use tokio::time::timeout;
 
 type AnyError = Box<dyn error::Error + Send + Sync>;
 
-/// First byte of a stream that carries data to the server, which answers with how many bytes of it were good.
+/// First byte of a stream that carries data to the server, which sends this byte back, and at the end how many bytes of the data
+/// were good.
 const UPLOAD: u8 = b'u';
 /// First byte of a stream that the server sends back as it comes.
 const ECHO: u8 = b'e';
 
-/// Size of the answer to an upload: a number of bytes, big endian.
-const ANSWER_BYTES: usize = 8;
+/// Size of the answer to an upload: how many bytes, and in how many microseconds, both as 64 bits, big endian.
+const ANSWER_BYTES: usize = 16;
 /// The data of an upload is a block of pseudo-random bytes, over and over.
 const BLOCK_BYTES: usize = 1 << 16;
+
+/// What the server says of an upload.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Arrived {
+    /// Bytes that arrived as they were sent, in whatever order.
+    pub bytes: u64,
+    /// From the arrival of the first of them until the server knew of the end.
+    pub duration: Duration,
+}
 
 /// Why a request failed.
 #[derive(Debug)]
@@ -58,18 +68,21 @@ pub async fn upload(connection: &Connection, bytes: u64) -> Result<(), ProtocolE
         left -= length as u64;
     }
     to.finish().map_err(failed)?;
-    if answer(&mut from).await? == bytes { Ok(()) } else { Err(ProtocolError::Corrupt) }
+    from.read_exact(&mut [0]).await.map_err(failed)?;
+    if answer(&mut from).await?.bytes == bytes { Ok(()) } else { Err(ProtocolError::Corrupt) }
 }
 
-/// Sends as much as goes in this time; how many bytes have arrived when the server heard of the end.
+/// Sends as much as goes in this time, from the server's word that it is ready; what has arrived when it hears of the end.
 ///
 /// # Errors
 ///
 /// See [`ProtocolError`].
-pub async fn upload_for(connection: &Connection, duration: Duration) -> Result<u64, ProtocolError> {
+pub async fn upload_for(connection: &Connection, duration: Duration) -> Result<Arrived, ProtocolError> {
     let block = block();
     let (mut to, mut from) = connection.open_bi().await.map_err(failed)?;
     to.write_all(&[UPLOAD]).await.map_err(failed)?;
+    // Until it is known that the server counts: its first packet may get lost.
+    from.read_exact(&mut [0]).await.map_err(failed)?;
     let until = now() + duration;
     while let Some(left) = until.checked_duration_since(now()) {
         match timeout(left, to.write_all(&block)).await {
@@ -82,9 +95,11 @@ pub async fn upload_for(connection: &Connection, duration: Duration) -> Result<u
     answer(&mut from).await
 }
 
-async fn answer(from: &mut RecvStream) -> Result<u64, ProtocolError> {
+async fn answer(from: &mut RecvStream) -> Result<Arrived, ProtocolError> {
     let answer = from.read_to_end(ANSWER_BYTES).await.map_err(failed)?;
-    Ok(u64::from_be_bytes(answer.try_into().map_err(|_| ProtocolError::Corrupt)?))
+    let answer: [u8; ANSWER_BYTES] = answer.try_into().map_err(|_| ProtocolError::Corrupt)?;
+    let both = u128::from_be_bytes(answer);
+    Ok(Arrived { bytes: (both >> 64) as u64, duration: Duration::from_micros(both as u64) })
 }
 
 /// Sends `count` messages of `bytes` bytes, each when the answer to the one before has come; how long each took. `on_rtt` gets it
@@ -129,8 +144,11 @@ async fn respond(mut to: SendStream, mut from: RecvStream) -> Result<(), Protoco
     from.read_exact(&mut kind).await.map_err(failed)?;
     match kind {
         [UPLOAD] => {
-            let good = receive(&mut from).await?;
-            to.write_all(&good.to_be_bytes()).await.map_err(failed)?;
+            to.write_all(&kind).await.map_err(failed)?;
+            let Arrived { bytes, duration } = receive(&mut from).await?;
+            let us = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
+            let answer = u128::from(bytes) << 64 | u128::from(us);
+            to.write_all(&answer.to_be_bytes()).await.map_err(failed)?;
         }
         [ECHO] => {
             while let Some(chunk) = from.read_chunk(BLOCK_BYTES, true).await.map_err(failed)? {
@@ -142,23 +160,27 @@ async fn respond(mut to: SendStream, mut from: RecvStream) -> Result<(), Protoco
     to.finish().map_err(failed)
 }
 
-/// Reads until the stream ends or is reset; how many bytes are as they were sent, from the first on.
-async fn receive(stream: &mut RecvStream) -> Result<u64, ProtocolError> {
+/// Reads until the stream ends or is reset.
+async fn receive(stream: &mut RecvStream) -> Result<Arrived, ProtocolError> {
     let block = block();
-    let (mut good, mut is_intact) = (0, true);
+    let (mut good, mut began) = (0, None);
     loop {
-        let chunk = match stream.read_chunk(usize::MAX, true).await {
+        let chunk = match stream.read_chunk(usize::MAX, false).await {
             Ok(Some(chunk)) => chunk,
-            Ok(None) | Err(ReadError::Reset(_)) => return Ok(good),
+            Ok(None) | Err(ReadError::Reset(_)) => {
+                let duration = began.map_or(Duration::ZERO, |began: Instant| began.elapsed());
+                return Ok(Arrived { bytes: good, duration });
+            }
             Err(error) => return Err(failed(error)),
         };
+        began = began.or_else(|| Some(now()));
+        // The first byte of the stream was the kind of the request.
+        let mut at = (chunk.offset.saturating_sub(1) % BLOCK_BYTES as u64) as usize;
         let mut rest = &chunk.bytes[..];
-        while !rest.is_empty() && is_intact {
-            let at = (good % BLOCK_BYTES as u64) as usize;
+        while !rest.is_empty() {
             let (part, behind) = rest.split_at(rest.len().min(BLOCK_BYTES - at));
-            is_intact = block.get(at..at + part.len()) == Some(part);
-            good += if is_intact { part.len() as u64 } else { 0 };
-            rest = behind;
+            good += if block.get(at..at + part.len()) == Some(part) { part.len() as u64 } else { 0 };
+            (at, rest) = (0, behind);
         }
     }
 }

@@ -5,6 +5,8 @@ use quinn::{ClientConfig, ServerConfig, TransportConfig, VarInt};
 use rustls::RootCertStore;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use std::error::Error;
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,6 +22,10 @@ pub struct Identity {
     certificate: CertificateDer<'static>,
     key: PrivateKeyDer<'static>,
 }
+
+/// A certificate that a client trusts, and no other.
+#[derive(Clone, Debug)]
+pub struct Trust(CertificateDer<'static>);
 
 impl Identity {
     /// A new one.
@@ -45,7 +51,33 @@ impl Identity {
         Ok(config)
     }
 
-    /// Of a client that trusts this certificate and sends with this controller.
+    /// What a client has to know of it.
+    #[must_use]
+    pub fn trust(&self) -> Trust {
+        Trust(self.certificate.clone())
+    }
+}
+
+impl Trust {
+    /// Writes the certificate into a file (DER), for a client elsewhere.
+    ///
+    /// # Errors
+    ///
+    /// Those of the system.
+    pub fn save(&self, file: &Path) -> io::Result<()> {
+        std::fs::write(file, &self.0)
+    }
+
+    /// Reads what [`Trust::save`] has written.
+    ///
+    /// # Errors
+    ///
+    /// Those of the system. What is no certificate is refused by [`Trust::client`].
+    pub fn load(file: &Path) -> io::Result<Self> {
+        std::fs::read(file).map(|der| Self(der.into()))
+    }
+
+    /// Of a client that sends with this controller.
     ///
     /// # Errors
     ///
@@ -55,7 +87,7 @@ impl Identity {
         controller: Arc<dyn ControllerFactory + Send + Sync>,
     ) -> Result<ClientConfig, Box<dyn Error + Send + Sync>> {
         let mut roots = RootCertStore::empty();
-        roots.add(self.certificate.clone())?;
+        roots.add(self.0.clone())?;
         let mut config = ClientConfig::with_root_certificates(Arc::new(roots))?;
         let mut transport = transport();
         transport.congestion_controller_factory(controller);

@@ -2,6 +2,7 @@
 
 use crate::metadata::Metadata;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::{error, fmt, io};
@@ -22,7 +23,7 @@ pub struct RecordError {
 
 impl fmt::Display for RecordError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot write {}: {}", self.path.display(), self.source)
+        write!(f, "record: {}: {}", self.path.display(), self.source)
     }
 }
 
@@ -53,6 +54,23 @@ impl Record {
         Ok(Self { folder: folder.to_owned(), runs: csv::Writer::from_writer(runs) })
     }
 
+    /// Goes on with a record; its runs.
+    ///
+    /// # Errors
+    ///
+    /// There is none, or its `runs.csv` is not that of such runs.
+    pub fn resume<T: DeserializeOwned>(folder: &Path) -> Result<(Self, Vec<T>), RecordError> {
+        let path = folder.join("runs.csv");
+        let wrong = |source: Box<dyn error::Error + Send + Sync>| RecordError { path: path.clone(), source };
+        let mut reader = csv::Reader::from_path(&path).map_err(|error| wrong(error.into()))?;
+        let runs =
+            reader.deserialize().collect::<Result<Vec<T>, _>>().map_err(|error| wrong(error.into()))?;
+        let file = File::options().append(true).open(&path).map_err(|error| wrong(error.into()))?;
+        let writer =
+            csv::WriterBuilder::new().has_headers(runs.is_empty() && is_empty(&file)).from_writer(file);
+        Ok((Self { folder: folder.to_owned(), runs: writer }, runs))
+    }
+
     /// Adds a run to `runs.csv`. It is in the file when this returns.
     ///
     /// # Errors
@@ -72,6 +90,10 @@ impl Record {
         let path = self.folder.join(name);
         fs::write(&path, text).map_err(|source| RecordError { path, source: source.into() })
     }
+}
+
+fn is_empty(file: &File) -> bool {
+    file.metadata().is_ok_and(|metadata| metadata.len() == 0)
 }
 
 /// Puts `text` into a page between the two lines that begin with `<!-- NAME begin` and `<!-- NAME end`.

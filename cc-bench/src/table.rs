@@ -345,7 +345,7 @@ fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
-fn progress_bar(runs: u64) -> ProgressBar {
+pub(crate) fn progress_bar(runs: u64) -> ProgressBar {
     let bar = ProgressBar::new(runs);
     let template = "{pos}/{len} runs, {elapsed} so far, {eta} to go, {wide_msg}";
     // A template that does not parse would be a bar with the default style.

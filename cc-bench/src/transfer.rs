@@ -4,18 +4,17 @@ use crate::controllers::Controller;
 use crate::now;
 use crate::path::{Path, Proxy};
 use crate::protocol::{self, ProtocolError};
-use crate::quic::{Identity, SERVER_NAME};
-use crate::socket::{CountingSocket, EcnTally, bind};
+use crate::quic::{Identity, SERVER_NAME, Trust};
+use crate::server::Server;
+use crate::socket::{EcnTally, bind};
 use crate::tap::Tap;
 use cc_relay::{EcnCounts, Relay, RelayError, RelayStats};
 use quinn::{Endpoint, EndpointConfig, TokioRuntime};
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::{Arc, mpsc};
-use std::thread::JoinHandle;
+use std::sync::Arc;
 use std::time::Duration;
 use std::{error, fmt};
 use tokio::runtime;
-use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 type AnyError = Box<dyn error::Error + Send + Sync>;
@@ -124,18 +123,18 @@ fn other<E: Into<AnyError>>(error: E) -> TransferError {
 /// See [`TransferError`].
 pub fn run(transfer: &Transfer) -> Result<Measured, TransferError> {
     let identity = Identity::generate().map_err(other)?;
-    let server = Server::start(&identity)?;
-    let relay_config = transfer.proxy.relay(&transfer.path, server.address, transfer.seed);
+    let server = Server::start((Ipv4Addr::LOCALHOST, 0).into(), &identity).map_err(TransferError::Other)?;
+    let relay_config = transfer.proxy.relay(&transfer.path, server.address(), transfer.seed);
     let relay = relay_config.as_ref().map(Relay::start).transpose()?;
-    let address = relay.as_ref().map_or(server.address, Relay::local_addr);
+    let address = relay.as_ref().map_or(server.address(), Relay::local_addr);
     let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(other)?;
-    let result = runtime.block_on(client(transfer, &identity, address));
+    let result = runtime.block_on(client(transfer, &identity.trust(), address));
     let mut measured = result?;
     if let Some(relay) = relay {
         if let Some(failure) = relay.failure() {
             return Err(TransferError::Relay(failure));
         }
-        settle(&relay, &server.tally, transfer.path.delay_us);
+        settle(&relay, server.tally(), transfer.path.delay_us);
         measured.relay = Some(relay.stop());
     }
     measured.receiver = server.stop();
@@ -155,13 +154,9 @@ fn settle(relay: &Relay, tally: &EcnTally, delay_us: u64) {
     }
 }
 
-async fn client(
-    transfer: &Transfer,
-    identity: &Identity,
-    server: SocketAddr,
-) -> Result<Measured, TransferError> {
+async fn client(transfer: &Transfer, trust: &Trust, server: SocketAddr) -> Result<Measured, TransferError> {
     let (tap, samples) = Tap::new(transfer.controller.factory());
-    let config = identity.client(Arc::new(tap)).map_err(other)?;
+    let config = trust.client(Arc::new(tap)).map_err(other)?;
     let socket = bind((Ipv4Addr::LOCALHOST, 0).into()).map_err(other)?;
     let endpoint =
         Endpoint::new(EndpointConfig::default(), None, socket, Arc::new(TokioRuntime)).map_err(other)?;
@@ -197,91 +192,4 @@ async fn client(
     // Lets the close leave; the server does not depend on it.
     let _ = timeout(Duration::from_millis(20), endpoint.wait_idle()).await;
     measured
-}
-
-/// The receiving side, in a thread of its own. It ends when this is dropped.
-struct Server {
-    address: SocketAddr,
-    tally: Arc<EcnTally>,
-    stop: Option<oneshot::Sender<()>>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Server {
-    fn start(identity: &Identity) -> Result<Self, TransferError> {
-        let config = identity.server().map_err(other)?;
-        let socket = bind((Ipv4Addr::LOCALHOST, 0).into()).map_err(other)?;
-        let address = socket.local_addr().map_err(other)?;
-        let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(other)?;
-        let (stop, stopped) = oneshot::channel();
-        let (ready, is_ready) = mpsc::channel();
-        let thread = std::thread::Builder::new()
-            .name("server".to_owned())
-            .spawn(move || {
-                runtime.block_on(async {
-                    let endpoint = match CountingSocket::new(socket).and_then(|(socket, tally)| {
-                        let runtime = Arc::new(TokioRuntime);
-                        let endpoint = Endpoint::new_with_abstract_socket(
-                            EndpointConfig::default(),
-                            Some(config),
-                            Arc::new(socket),
-                            runtime,
-                        )?;
-                        Ok((endpoint, tally))
-                    }) {
-                        Ok((endpoint, tally)) => {
-                            // The other end waits for it.
-                            let _ = ready.send(Ok(tally));
-                            endpoint
-                        }
-                        Err(error) => {
-                            let _ = ready.send(Err(error));
-                            return;
-                        }
-                    };
-                    tokio::select! {
-                        () = serve(&endpoint) => {}
-                        // Also if the sender is gone.
-                        _ = stopped => {}
-                    }
-                });
-            })
-            .map_err(other)?;
-        let tally = is_ready.recv().map_err(other)?.map_err(other)?;
-        Ok(Self { address, tally, stop: Some(stop), thread: Some(thread) })
-    }
-
-    /// Ends it; what has arrived.
-    fn stop(mut self) -> EcnCounts {
-        self.end();
-        self.tally.counts()
-    }
-
-    fn end(&mut self) {
-        if let Some(stop) = self.stop.take() {
-            // It may have ended by itself.
-            let _ = stop.send(());
-        }
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.end();
-    }
-}
-
-/// Answers connections for ever.
-async fn serve(endpoint: &Endpoint) {
-    while let Some(incoming) = endpoint.accept().await {
-        tokio::spawn(async move {
-            // A client that fails says so itself.
-            if let Ok(connection) = incoming.await {
-                protocol::serve(connection).await;
-            }
-        });
-    }
 }

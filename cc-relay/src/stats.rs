@@ -1,10 +1,11 @@
 //! What a relay counts.
 
 use cc_sim::link::Ecn;
+use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 
 /// State of a relay's counters at one moment. All counters but those of [`RelayStats::clients`] are those of its whole life.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RelayStats {
     /// From all clients to the server.
     pub to_server: DirectionStats,
@@ -29,7 +30,7 @@ pub struct RelayStats {
 }
 
 /// One client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClientStats {
     /// Its address, as the relay sees it.
     pub address: SocketAddr,
@@ -44,7 +45,7 @@ pub struct ClientStats {
 }
 
 /// One direction. `received` is `forwarded`, `dropped` and what is [`held`](Self::held) together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DirectionStats {
     /// What the relay has read.
     pub received: Traffic,
@@ -61,7 +62,7 @@ pub struct DirectionStats {
 }
 
 /// Datagrams and their payload.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Traffic {
     /// How many.
     pub packets: u64,
@@ -70,7 +71,7 @@ pub struct Traffic {
 }
 
 /// Datagrams dropped.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Drops {
     /// By a full queue.
     pub queue_full: u64,
@@ -92,7 +93,7 @@ pub struct Drops {
 }
 
 /// Datagrams by the codepoint of their ECN field (RFC 3168 section 5).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EcnCounts {
     /// Not ECN-capable.
     pub not_ect: u64,
@@ -105,7 +106,7 @@ pub struct EcnCounts {
 }
 
 /// How late datagrams left, compared with when the model had them leave.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timing {
     /// Departures.
     pub departures: u64,
