@@ -158,7 +158,13 @@ impl Settings {
     pub(crate) fn initial_window(&self) -> u64 {
         let bytes =
             if self.initial_window == 0 { initial_window(self.datagram()) } else { self.initial_window };
-        bytes.clamp(self.min_window(), self.max_window())
+        self.limited(bytes)
+    }
+
+    /// The window within its limits; the minimum holds where they cross.
+    pub(crate) fn limited(&self, window: u64) -> u64 {
+        // Not `clamp`, which has a panic for limits that cross.
+        window.min(self.max_window).max(self.min_window())
     }
 }
 

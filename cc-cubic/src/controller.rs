@@ -101,7 +101,7 @@ impl<S: SlowStart> Cubic<S> {
 
     /// All outputs, from the state.
     fn update_outputs(&mut self) {
-        let cwnd = self.state.cwnd.whole().clamp(self.settings.min_window(), self.settings.max_window());
+        let cwnd = self.settings.limited(self.state.cwnd.whole());
         self.outputs.cwnd = cwnd;
         // RFC 9002 section 7.7: rate = N * cwnd / smoothed_rtt.
         let percent = if self.state.phase == Phase::SlowStart {

@@ -103,7 +103,13 @@ impl Settings {
     /// `kInitialWindow` (RFC 9002 section 7.2).
     pub(crate) fn initial_window(&self) -> u64 {
         let bytes = self.initial_window.unwrap_or_else(|| initial_window(self.datagram()));
-        bytes.clamp(self.min_window(), self.max_window())
+        self.limited(bytes)
+    }
+
+    /// The window within its limits; the minimum holds where they cross.
+    pub(crate) fn limited(&self, window: u64) -> u64 {
+        // Not `clamp`, which has a panic for limits that cross.
+        window.min(self.max_window).max(self.min_window())
     }
 }
 

@@ -110,7 +110,7 @@ impl<S: SlowStart> Reno<S> {
 
     /// All outputs, from the state.
     fn update_outputs(&mut self) {
-        let cwnd = self.window.cwnd.clamp(self.settings.min_window(), self.settings.max_window());
+        let cwnd = self.settings.limited(self.window.cwnd);
         // RFC 9002 section 7.7: rate = N * congestion_window / smoothed_rtt.
         let per_rtt = cwnd.saturating_mul(u64::from(self.settings.pacing_percent)) / 100;
         let pacing_rate =
