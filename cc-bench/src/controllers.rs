@@ -1,8 +1,10 @@
 //! The controllers that are compared: those of this project, and those that quinn brings along.
 
 use clap::ValueEnum;
-use quinn::congestion::{BbrConfig, ControllerFactory, CubicConfig, NewRenoConfig};
+use quinn::congestion::{self, BbrConfig, ControllerFactory, CubicConfig, NewRenoConfig};
+use std::any::Any;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// A congestion controller for quinn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ValueEnum)]
@@ -25,7 +27,12 @@ pub enum Controller {
     QuinnBbr,
     /// quinn's own NewReno.
     QuinnReno,
+    /// A window of [`FIXED_WINDOW`] bytes whatever happens, to hold measurements against window / RTT.
+    Fixed,
 }
+
+/// Window of [`Controller::Fixed`] in bytes: a hundred datagrams.
+pub const FIXED_WINDOW: u64 = 120_000;
 
 impl Controller {
     /// Its name in arguments and tables.
@@ -41,6 +48,7 @@ impl Controller {
             Self::QuinnCubic => "quinn-cubic",
             Self::QuinnBbr => "quinn-bbr",
             Self::QuinnReno => "quinn-reno",
+            Self::Fixed => "fixed",
         }
     }
 
@@ -57,6 +65,39 @@ impl Controller {
             Self::QuinnCubic => Arc::new(CubicConfig::default()),
             Self::QuinnBbr => Arc::new(BbrConfig::default()),
             Self::QuinnReno => Arc::new(NewRenoConfig::default()),
+            Self::Fixed => Arc::new(FixedConfig),
         }
+    }
+}
+
+struct FixedConfig;
+
+impl ControllerFactory for FixedConfig {
+    fn build(self: Arc<Self>, _now: Instant, _current_mtu: u16) -> Box<dyn congestion::Controller> {
+        Box::new(Fixed)
+    }
+}
+
+struct Fixed;
+
+impl congestion::Controller for Fixed {
+    fn on_congestion_event(&mut self, _: Instant, _: Instant, _: bool, _: u64) {}
+
+    fn on_mtu_update(&mut self, _new_mtu: u16) {}
+
+    fn window(&self) -> u64 {
+        FIXED_WINDOW
+    }
+
+    fn clone_box(&self) -> Box<dyn congestion::Controller> {
+        Box::new(Self)
+    }
+
+    fn initial_window(&self) -> u64 {
+        FIXED_WINDOW
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
     }
 }

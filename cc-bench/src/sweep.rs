@@ -4,15 +4,16 @@ use crate::child::Child;
 use crate::controllers::Controller;
 use crate::hosts::{Host, Hosts, HostsError};
 use crate::record::{Record, RecordError};
-use crate::workload::Report;
+use crate::workload::{Blast, BulkFlow, Report};
 use cc_relay::{EcnCounts, RelayStats};
 use cc_sim::stats::Summary;
 use comfy_table::{CellAlignment, Table, presets};
 use serde::{Deserialize, Serialize};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use std::{error, fmt, io};
@@ -48,8 +49,10 @@ pub struct ServerReport {
 /// What to vary, and what to do in each cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sweep {
-    /// Controllers; each has its own cells.
-    pub controllers: Vec<Controller>,
+    /// Controllers of the clients of a cell, in turn; each mix has its own cells.
+    pub mixes: Vec<Vec<Controller>>,
+    /// CPUs that client, router and server run on; any if not given.
+    pub cpus: Option<[usize; 3]>,
     /// Random losses each way, of a million.
     pub losses_ppm: Vec<u32>,
     /// Delays each way in microseconds.
@@ -75,10 +78,10 @@ pub struct Sweep {
 }
 
 /// A path and who is on it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
-    /// Whose senders.
-    pub controller: Controller,
+    /// Whose senders, in turn.
+    pub controllers: Vec<Controller>,
     /// Random loss each way, of a million.
     pub loss_ppm: u32,
     /// Delay each way in microseconds.
@@ -110,6 +113,8 @@ pub struct Run {
     echo_p999_us: Option<u64>,
     throughput_kbps: Option<f64>,
     jain: Option<f64>,
+    /// Of a mix: the share of each controller.
+    shares: String,
     rtt_mean_us: Option<f64>,
     rtt_p99_us: Option<u64>,
     sent_packets: Option<u64>,
@@ -139,6 +144,10 @@ pub struct RawPath {
     pub lost_packets: u64,
     /// How many it sent.
     pub sent_packets: u64,
+    /// Datagrams of 1200 bytes that the relay forwarded while a client sent as fast as it could, in kbit/s of payload.
+    pub blast_kbps: f64,
+    /// Part of these datagrams that the relay did not get to see, for want of room in its buffer.
+    pub blast_lost: f64,
 }
 
 /// Why a sweep ends.
@@ -182,6 +191,7 @@ struct Bench {
     hosts: Hosts,
     program: PathBuf,
     certificate: PathBuf,
+    cpus: Option<[usize; 3]>,
     server: Option<Child>,
 }
 
@@ -197,9 +207,9 @@ struct Limits {
 }
 
 /// What the clients do.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Load {
-    controller: Controller,
+    controllers: Vec<Controller>,
     clients: u32,
     messages: u32,
     bulk: Duration,
@@ -207,36 +217,52 @@ struct Load {
 }
 
 impl Bench {
-    fn new(folder: &Path) -> Result<Self, SweepError> {
+    fn new(folder: &Path, cpus: Option<[usize; 3]>) -> Result<Self, SweepError> {
         let other = |error: io::Error| SweepError::Other(error.to_string());
         let program = std::env::current_exe().map_err(other)?;
         // The programs of the hosts find it from any working directory.
         let folder = std::path::absolute(folder).map_err(other)?;
         let (hosts, certificate) = (Hosts::for_this_process()?, folder.join("certificate.der"));
-        let mut command = hosts.command(Host::Server, &program);
+        let mut bench = Self { hosts, program, certificate, cpus, server: None };
+        let mut command = bench.program(Host::Server);
         let address = SocketAddr::new(Hosts::SERVER, PORT);
-        command.arg("server").arg("--listen").arg(address.to_string()).arg("--certificate").arg(&certificate);
+        command.arg("--listen").arg(address.to_string()).arg("--certificate").arg(&bench.certificate);
         let (server, _) = Child::start::<Ready>("server", command).map_err(SweepError::Other)?;
-        Ok(Self { hosts, program, certificate, server: Some(server) })
+        bench.server = Some(server);
+        Ok(bench)
+    }
+
+    /// The program of a host.
+    fn program(&self, host: Host) -> Command {
+        let mut command = self.hosts.command(host, &self.program);
+        let (name, index) = match host {
+            Host::Client => ("client", 0),
+            Host::Router => ("router", 1),
+            Host::Server => ("server", 2),
+        };
+        command.arg(name);
+        if let Some(cpu) = self.cpus.and_then(|cpus| cpus.get(index).copied()) {
+            command.args(["--cpu", &cpu.to_string()]);
+        }
+        command
     }
 
     /// Runs the clients through a relay.
     fn run(&self, limits: &Limits, load: &Load) -> Result<(Report, RouterReport), String> {
         let (router, ready) = Child::start::<Ready>("router", self.router(limits))?;
-        let mut command = self.hosts.command(Host::Client, &self.program);
+        let names: Vec<&str> = load.controllers.iter().map(|controller| controller.name()).collect();
+        let mut command = self.program(Host::Client);
         let arguments: [(&str, OsString); 8] = [
             ("--connect", ready.address.to_string().into()),
             ("--certificate", self.certificate.clone().into()),
-            ("--cc", load.controller.name().into()),
+            ("--cc", names.join(",").into()),
             ("--clients", load.clients.to_string().into()),
             ("--messages", load.messages.to_string().into()),
             ("--bulk-s", load.bulk.as_secs_f64().to_string().into()),
             ("--handshake-limit-s", load.handshake_limit.as_secs_f64().to_string().into()),
             ("--echo-limit-s", ECHO_LIMIT.as_secs().to_string().into()),
         ];
-        command
-            .args(["client", "--tied"])
-            .args(arguments.into_iter().flat_map(|(name, value)| [name.into(), value]));
+        command.arg("--tied").args(arguments.into_iter().flat_map(|(name, value)| [name.into(), value]));
         let started = Child::start::<serde_json::Value>("client", command);
         let report = started.and_then(|(mut client, _)| {
             let patience = load.handshake_limit + ECHO_LIMIT + load.bulk + Duration::from_secs(20);
@@ -246,11 +272,11 @@ impl Bench {
         Ok((report?, router))
     }
 
-    fn router(&self, limits: &Limits) -> std::process::Command {
+    fn router(&self, limits: &Limits) -> Command {
         let Limits { loss_ppm, delay_us, rate_kbps, queue_us, dualpi2, seed } = *limits;
-        let mut command = self.hosts.command(Host::Router, &self.program);
+        let mut command = self.program(Host::Router);
         let address = |ip| SocketAddr::new(ip, PORT).to_string();
-        command.args(["router", "--listen", &address(Hosts::ROUTER), "--server", &address(Hosts::SERVER)]);
+        command.args(["--listen", &address(Hosts::ROUTER), "--server", &address(Hosts::SERVER)]);
         command.args(["--seed", &seed.to_string()]);
         for (name, value) in [
             ("--loss-percent", loss_ppm.map(|ppm| f64::from(ppm) / 1e4)),
@@ -270,7 +296,7 @@ impl Bench {
 
     fn raw_path(&self) -> Result<RawPath, String> {
         let load = Load {
-            controller: Controller::QuinnCubic,
+            controllers: vec![Controller::QuinnCubic],
             clients: 1,
             messages: 200,
             bulk: Duration::from_secs(2),
@@ -280,13 +306,32 @@ impl Bench {
         let (Some(echo), Some(bulk)) = (report.echo, report.bulk) else {
             return Err(format!("raw path: {}", report.errors.join("; ")));
         };
-        let sum = |of: fn(&crate::workload::BulkFlow) -> u64| bulk.flows.iter().map(of).sum();
+        let (blast_kbps, blast_lost) = self.blast(Duration::from_secs(1))?;
+        let sum = |of: fn(&BulkFlow) -> u64| bulk.flows.iter().map(of).sum();
         Ok(RawPath {
             throughput_kbps: bulk.throughput_kbps,
             echo_p50_us: echo.p50_us,
             lost_packets: sum(|flow| flow.lost_packets),
             sent_packets: sum(|flow| flow.sent_packets),
+            blast_kbps,
+            blast_lost,
         })
+    }
+
+    /// What the relay forwards of a client that sends as fast as it can, in kbit/s, and what part it does not see.
+    fn blast(&self, duration: Duration) -> Result<(f64, f64), String> {
+        let (router, ready) = Child::start::<Ready>("router", self.router(&Limits::default()))?;
+        let mut command = self.program(Host::Client);
+        command
+            .args(["--tied", "--connect", &ready.address.to_string(), "--certificate"])
+            .arg(&self.certificate);
+        command.args(["--blast-s", &duration.as_secs_f64().to_string()]);
+        let started = Child::start::<serde_json::Value>("client", command);
+        let blast =
+            started.and_then(|(mut client, _)| client.line::<Blast>(duration + Duration::from_secs(10)))?;
+        let forwarded = router.stop::<RouterReport>()?.stats.to_server.forwarded;
+        let lost = 1.0 - forwarded.packets as f64 / blast.packets.max(1) as f64;
+        Ok((forwarded.bytes as f64 * 8e-3 / duration.as_secs_f64(), lost))
     }
 }
 
@@ -302,8 +347,14 @@ impl Sweep {
             for &delay_us in &self.delays_us {
                 for &loss_ppm in &self.losses_ppm {
                     for &clients in &self.clients {
-                        let cell = |&controller| Cell { controller, loss_ppm, delay_us, rate_kbps, clients };
-                        cells.extend(self.controllers.iter().map(cell));
+                        let cell = |controllers: &Vec<Controller>| Cell {
+                            controllers: controllers.clone(),
+                            loss_ppm,
+                            delay_us,
+                            rate_kbps,
+                            clients,
+                        };
+                        cells.extend(self.mixes.iter().map(cell));
                     }
                 }
             }
@@ -324,7 +375,7 @@ impl Sweep {
         mut done: Vec<Run>,
         stop: &AtomicBool,
     ) -> Result<(RawPath, Vec<Run>), SweepError> {
-        let bench = Bench::new(folder)?;
+        let bench = Bench::new(folder, self.cpus)?;
         let raw = bench.raw_path().map_err(SweepError::Other)?;
         let text =
             serde_json::to_string_pretty(&raw).map_err(|error| SweepError::Other(error.to_string()))?;
@@ -339,7 +390,7 @@ impl Sweep {
                     return Ok((raw, done));
                 }
                 if !known.contains(&Run::of(cell, run).key()) {
-                    progress.set_message(format!("{} {} clients", cell.controller.name(), cell.clients));
+                    progress.set_message(format!("{} {} clients", cell.name(), cell.clients));
                     let outcome = self.run(&bench, cell, run);
                     // Interrupted in the middle: not a run.
                     if stop.load(Ordering::Relaxed) {
@@ -373,7 +424,7 @@ impl Sweep {
             seed: self.seed.wrapping_add(u64::from(run)),
         };
         let load = Load {
-            controller: cell.controller,
+            controllers: cell.controllers.clone(),
             clients: cell.clients,
             messages: self.messages,
             bulk: self.bulk,
@@ -388,18 +439,17 @@ impl Sweep {
     }
 }
 
+impl Cell {
+    /// Its controllers, with a plus sign between them.
+    fn name(&self) -> String {
+        self.controllers.iter().map(|controller| controller.name()).collect::<Vec<_>>().join("+")
+    }
+}
+
 impl Run {
     fn of(cell: &Cell, run: u32) -> Self {
-        let Cell { controller, loss_ppm, delay_us, rate_kbps, clients } = *cell;
-        Self {
-            cc: controller.name().to_owned(),
-            loss_ppm,
-            delay_us,
-            rate_kbps,
-            clients,
-            run,
-            ..Self::default()
-        }
+        let Cell { loss_ppm, delay_us, rate_kbps, clients, .. } = *cell;
+        Self { cc: cell.name(), loss_ppm, delay_us, rate_kbps, clients, run, ..Self::default() }
     }
 
     /// What makes it this run and no other.
@@ -424,6 +474,7 @@ impl Run {
         if let Some(bulk) = &report.bulk {
             self.throughput_kbps = Some(bulk.throughput_kbps);
             self.jain = Some(bulk.jain);
+            self.shares = shares(&bulk.flows);
             self.rtt_mean_us = bulk.rtt.map(|rtt| rtt.mean_us);
             self.rtt_p99_us = bulk.rtt.map(|rtt| rtt.p99_us);
             self.sent_packets = Some(bulk.flows.iter().map(|flow| flow.sent_packets).sum());
@@ -445,6 +496,35 @@ impl Run {
         self.bound_by = names.join(" ");
         self.error = report.errors.first().cloned();
     }
+}
+
+/// What part of all that arrived was sent by each controller; empty if there is only one.
+fn shares(flows: &[BulkFlow]) -> String {
+    let mut sums: BTreeMap<&str, f64> = BTreeMap::new();
+    for flow in flows {
+        *sums.entry(&flow.cc).or_default() += flow.throughput_kbps;
+    }
+    let all: f64 = sums.values().sum();
+    if sums.len() < 2 || all <= 0.0 {
+        return String::new();
+    }
+    sums.iter().map(|(cc, sum)| format!("{cc} {:.2}", sum / all)).collect::<Vec<_>>().join(" ")
+}
+
+/// The shares of several runs, averaged; empty if there are none.
+fn mean_shares(runs: &[&Run]) -> String {
+    let mut sums: BTreeMap<&str, f64> = BTreeMap::new();
+    for run in runs {
+        let words: Vec<&str> = run.shares.split_whitespace().collect();
+        for pair in words.chunks_exact(2) {
+            if let [cc, share] = *pair {
+                *sums.entry(cc).or_default() += share.parse().unwrap_or(0.0);
+            }
+        }
+    }
+    let shares = sums.iter().map(|(cc, sum)| format!("{cc} {:.2}", sum / runs.len() as f64));
+    let shares: Vec<String> = shares.collect();
+    if shares.is_empty() { String::new() } else { format!("({})", shares.join(", ")) }
 }
 
 /// The table in Markdown: a row for each cell.
@@ -505,7 +585,7 @@ pub fn markdown(sweep: &Sweep, raw: &RawPath, runs: &[Run]) -> String {
         bounds.dedup();
         let whole = |value: Option<u64>| value.map(|value| value as f64);
         table.add_row([
-            cell.controller.name().to_owned(),
+            cell.name(),
             format!("{}", cell.rate_kbps as f64 / 1e3),
             format!("{}", cell.delay_us as f64 / 1e3),
             format!("{}", f64::from(cell.loss_ppm) / 1e4),
@@ -517,7 +597,7 @@ pub fn markdown(sweep: &Sweep, raw: &RawPath, runs: &[Run]) -> String {
             of(&|run| whole(run.echo_p99_us), 1e3, 1),
             of(&|run| run.throughput_kbps, 1e3, 2),
             of(&|run| run.throughput_kbps.map(|kbps| 100.0 * kbps / raw.throughput_kbps), 1.0, 1),
-            of(&|run| run.jain, 1.0, 2),
+            format!("{} {}", of(&|run| run.jain, 1.0, 2), mean_shares(&of_cell)).trim_end().to_owned(),
             of(&|run| run.rtt_mean_us, 1e3, 1),
             of(&|run| Some(100.0 * run.lost_packets? as f64 / (run.sent_packets?.max(1)) as f64), 1.0, 2),
             of(&|run| whole(run.relay_marked_ce), 1.0, 0),
@@ -530,7 +610,7 @@ pub fn markdown(sweep: &Sweep, raw: &RawPath, runs: &[Run]) -> String {
         "{table}\n\n\
          Three network namespaces; rate, delay and loss each way in the router's relay, queue of {} ms each way, {}. Means over the \
          runs and standard deviations. Raw path, through a relay that limits nothing: {:.0} Mbit/s with one flow of quinn's CUBIC \
-         ({} of {} packets lost), echo {:.2} ms. Bound by: what had no CPU time left (client, relay), or late: more than 1 % of the \
+         ({} of {} packets lost), echo {:.2} ms; of a UDP blast the relay forwarded {:.0} Mbit/s ({:.1} % lost). Bound by: what had no CPU time left (client, relay), or late: more than 1 % of the \
          relay's departures later than 1 ms.\n",
         sweep.queue_us as f64 / 1e3,
         if sweep.dualpi2 { "DualPI2" } else { "tail drop" },
@@ -538,18 +618,22 @@ pub fn markdown(sweep: &Sweep, raw: &RawPath, runs: &[Run]) -> String {
         raw.lost_packets,
         raw.sent_packets,
         raw.echo_p50_us as f64 / 1e3,
+        raw.blast_kbps / 1e3,
+        100.0 * raw.blast_lost,
     )
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{RawPath, Run, Sweep, markdown};
+    use super::{RawPath, Run, Sweep, markdown, mean_shares, shares};
     use crate::controllers::Controller;
+    use crate::workload::BulkFlow;
     use std::time::Duration;
 
     fn sweep() -> Sweep {
         Sweep {
-            controllers: vec![Controller::C4, Controller::QuinnCubic],
+            mixes: vec![vec![Controller::C4], vec![Controller::QuinnCubic]],
+            cpus: None,
             losses_ppm: vec![0, 10_000],
             delays_us: vec![10_000],
             rates_kbps: vec![20_000],
@@ -570,8 +654,30 @@ mod tests {
     }
 
     #[test]
+    fn a_mix_is_one_cell_and_has_shares() {
+        let mut mixed = sweep();
+        mixed.mixes = vec![vec![Controller::C4, Controller::Cubic]];
+        assert_eq!(mixed.cells().len(), 2 * 2);
+        assert_eq!(mixed.cells()[0].name(), "c4+cubic");
+        let flow = |cc: &str, throughput_kbps| BulkFlow {
+            cc: cc.to_owned(),
+            bytes: 1,
+            duration_us: 1,
+            throughput_kbps,
+            sent_packets: 1,
+            lost_packets: 0,
+        };
+        assert_eq!(shares(&[flow("c4", 3.0), flow("cubic", 5.0), flow("c4", 2.0)]), "c4 0.50 cubic 0.50");
+        assert_eq!(shares(&[flow("c4", 3.0), flow("c4", 2.0)]), "");
+        let run = |shares: &str| Run { shares: shares.to_owned(), ..Run::default() };
+        let (first, second) = (run("c4 0.50 cubic 0.50"), run("c4 0.70 cubic 0.30"));
+        assert_eq!(mean_shares(&[&first, &second]), "(c4 0.60, cubic 0.40)");
+        assert_eq!(mean_shares(&[&run("")]), "");
+    }
+
+    #[test]
     fn a_row_has_the_means_of_its_runs() {
-        let cell = sweep().cells()[0];
+        let cell = sweep().cells()[0].clone();
         let run = |number, kbps: f64| Run {
             connected: 1,
             throughput_kbps: Some(kbps),
@@ -580,7 +686,14 @@ mod tests {
             bound_by: "relay".to_owned(),
             ..Run::of(&cell, number)
         };
-        let raw = RawPath { throughput_kbps: 100_000.0, echo_p50_us: 90, lost_packets: 0, sent_packets: 9 };
+        let raw = RawPath {
+            throughput_kbps: 100_000.0,
+            echo_p50_us: 90,
+            lost_packets: 0,
+            sent_packets: 9,
+            blast_kbps: 1e6,
+            blast_lost: 0.25,
+        };
         let text = markdown(&sweep(), &raw, &[run(1, 10_000.0), run(2, 14_000.0)]);
         let row: Vec<&str> =
             text.lines().nth(2).unwrap().trim_matches('|').split('|').map(str::trim).collect();

@@ -301,6 +301,37 @@ fn quantiles(times: &Histogram<u64>) -> Option<Quantiles> {
     })
 }
 
+/// What a blast sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Blast {
+    /// Datagrams that the system took.
+    pub packets: u64,
+    /// Bytes of each.
+    pub bytes_each: u64,
+}
+
+/// Sends datagrams that are no QUIC packets (RFC 9000 section 17: the fixed bit is 0) as fast as the system takes them.
+///
+/// # Errors
+///
+/// Those of the system but for a full buffer, which is waited for.
+pub fn blast(to: SocketAddr, duration: Duration) -> std::io::Result<Blast> {
+    const BYTES: usize = 1_200;
+    let any = match to {
+        SocketAddr::V4(_) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+        SocketAddr::V6(_) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
+    };
+    let socket = bind((any, 0).into())?;
+    socket.connect(to)?;
+    let began = now();
+    let mut packets = 0;
+    while began.elapsed() < duration {
+        socket.send(&[0; BYTES])?;
+        packets += 1;
+    }
+    Ok(Blast { packets, bytes_each: BYTES as u64 })
+}
+
 /// CPU time that this process has used.
 #[must_use]
 pub fn cpu_time() -> Duration {

@@ -14,6 +14,7 @@ use crate::workload::{self, Workload};
 use cc_relay::cli::PathArgs;
 use cc_relay::{Relay, RelayConfig, RelayError};
 use clap::{Args, Subcommand};
+use rustix::thread::{CpuSet, sched_setaffinity};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -60,9 +61,13 @@ pub(super) struct ServerArgs {
     /// File that the certificate is written to, for the client
     #[arg(long, value_name = "FILE")]
     certificate: PathBuf,
+    /// Run on this CPU only
+    #[arg(long)]
+    cpu: Option<usize>,
 }
 
 pub(super) fn server(arguments: &ServerArgs) -> Result<ExitCode, Failure> {
+    pin(arguments.cpu)?;
     let (began, cpu) = (now(), workload::cpu_time());
     let identity = Identity::generate().map_err(|error| failed(&error))?;
     let file = &arguments.certificate;
@@ -90,9 +95,13 @@ pub(super) struct RouterArgs {
     /// Of all randomness
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Run on this CPU only
+    #[arg(long)]
+    cpu: Option<usize>,
 }
 
 pub(super) fn router(arguments: &RouterArgs) -> Result<ExitCode, Failure> {
+    pin(arguments.cpu)?;
     let (began, cpu) = (now(), workload::cpu_time());
     let path = arguments.path.path().map_err(|message| (message, 2))?;
     let mut config = RelayConfig::new(arguments.server).with_path(&path);
@@ -140,12 +149,19 @@ pub(super) struct ClientArgs {
     /// How long each may take for its messages, 0.01 to 3600 seconds
     #[arg(long, value_name = "S", value_parser = seconds, default_value = "60")]
     echo_limit_s: Duration,
+    /// Run on this CPU only
+    #[arg(long)]
+    cpu: Option<usize>,
+    /// Instead of all that, send datagrams of 1200 bytes as fast as it goes for this long, which the server throws away
+    #[arg(long, value_name = "S", value_parser = seconds_or_0, hide = true)]
+    blast_s: Option<Duration>,
     /// End when standard input is closed
     #[arg(long, hide = true)]
     tied: bool,
 }
 
 pub(super) fn client(arguments: &ClientArgs) -> Result<ExitCode, Failure> {
+    pin(arguments.cpu)?;
     let file = &arguments.certificate;
     let trust = Trust::load(file).map_err(|error| (format!("cannot read {}: {error}", file.display()), 1))?;
     let workload = Workload {
@@ -166,6 +182,11 @@ pub(super) fn client(arguments: &ClientArgs) -> Result<ExitCode, Failure> {
         });
     }
     say(&serde_json::json!({ "clients": workload.clients })).map_err(|error| failed(&error))?;
+    if let Some(duration) = arguments.blast_s {
+        let sent = workload::blast(arguments.connect, duration).map_err(|error| failed(&error))?;
+        say(&sent).map_err(|error| failed(&error))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let report = runtime
         .map_err(|error| failed(&error))?
@@ -204,6 +225,12 @@ pub(super) struct SweepArgs {
     /// DualPI2 in the place of tail drop
     #[arg(long)]
     dualpi2: bool,
+    /// All controllers in the same cells, clients in turn, instead of cells for each
+    #[arg(long)]
+    mix: bool,
+    /// CPUs of client, router and server, such as 0,1,0; any if not given
+    #[arg(long, value_name = "CLIENT,ROUTER,SERVER", value_delimiter = ',', num_args = 3)]
+    cpus: Option<Vec<usize>>,
     /// Messages of each client in the echo phase, 0 to 10000
     #[arg(long, value_parser = clap::value_parser!(u32).range(0..=10_000), default_value_t = 20)]
     messages: u32,
@@ -235,8 +262,18 @@ pub(super) struct SweepArgs {
 
 pub(super) fn sweep(arguments: &SweepArgs) -> Result<ExitCode, Failure> {
     refuse_debug(arguments.debug_build)?;
+    let cpus = match arguments.cpus.as_deref() {
+        None => None,
+        Some(&[client, router, server]) => Some([client, router, server]),
+        Some(_) => return Err(("--cpus: not three CPUs (allowed: CLIENT,ROUTER,SERVER)".to_owned(), 2)),
+    };
     let sweep = Sweep {
-        controllers: arguments.cc.clone(),
+        mixes: if arguments.mix {
+            vec![arguments.cc.clone()]
+        } else {
+            arguments.cc.iter().map(|&controller| vec![controller]).collect()
+        },
+        cpus,
         // Half a million at most.
         losses_ppm: arguments.loss_percent.iter().map(|&ppm| ppm as u32).collect(),
         delays_us: arguments.delay_ms.clone(),
@@ -277,6 +314,18 @@ pub(super) fn sweep(arguments: &SweepArgs) -> Result<ExitCode, Failure> {
         record::insert(page, "sweep", &text).map_err(|error| failed(&error))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Lets this process run on one CPU only.
+fn pin(cpu: Option<usize>) -> Result<(), Failure> {
+    let Some(cpu) = cpu else { return Ok(()) };
+    let mut set = CpuSet::new();
+    if cpu >= CpuSet::MAX_CPU {
+        return Err((format!("--cpu: {cpu} is out of range (allowed: 0..={})", CpuSet::MAX_CPU - 1), 2));
+    }
+    set.set(cpu);
+    // Threads that are started later inherit it.
+    sched_setaffinity(None, &set).map_err(|error| (format!("--cpu: {cpu}: {error}"), 2))
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
