@@ -28,6 +28,9 @@ pub struct RelayConfig {
     /// Payload bytes that both directions together hold at a time, 64 KiB to 16 GiB (256 MiB): a bound on memory for links
     /// that are long, suspended or have unlimited queues.
     pub max_held_bytes: usize,
+    /// Whether the relay's thread asks for the highest priority that is not real time (nice -20), so that other processes do not
+    /// make departures late (true). It goes without where the system does not allow that.
+    pub raise_priority: bool,
 }
 
 /// One direction.
@@ -69,6 +72,7 @@ impl RelayConfig {
             idle_timeout: Duration::from_secs(60),
             socket_buffer_bytes: 4 << 20,
             max_held_bytes: 256 << 20,
+            raise_priority: true,
         }
     }
 

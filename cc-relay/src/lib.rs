@@ -29,7 +29,7 @@
 //!
 //! # Precision
 //!
-//! One thread does all the work. It sleeps until the next departure with a resolution of nanoseconds and without timer slack;
+//! One thread does all the work, with as high a priority as it gets. It sleeps until the next departure with a resolution of nanoseconds and without timer slack;
 //! a departure is dated by the model, so that waking up late does not slow the link down. How late datagrams left is in
 //! [`Timing`]; on a machine with nothing else to do that is tens of microseconds. Datagrams count as arrived when the relay
 //! reads them.

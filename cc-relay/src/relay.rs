@@ -54,9 +54,10 @@ impl Relay {
         let stop = AtomicBool::new(false);
         let shared = Arc::new(Shared { state: Mutex::new(state), epoll, wake, stop });
         let theirs = Arc::clone(&shared);
+        let raise_priority = config.raise_priority;
         let thread = std::thread::Builder::new()
             .name("cc-relay".to_owned())
-            .spawn(move || theirs.run())
+            .spawn(move || theirs.run(raise_priority))
             .map_err(RelayError::io("cannot start a thread"))?;
         Ok(Self { shared, thread: Some(thread), local_addr })
     }
@@ -137,7 +138,10 @@ impl Shared {
         let _ = rustix::io::write(&self.wake, &1_u64.to_ne_bytes());
     }
 
-    fn run(&self) {
+    fn run(&self, raise_priority: bool) {
+        if raise_priority {
+            let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), -20);
+        }
         // Sleeps are late by the slack, 50 us if nothing is said; without it they end with the next tick of the clock.
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
         let mut buffers = Buffers::new();
