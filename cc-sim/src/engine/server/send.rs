@@ -71,6 +71,8 @@ impl Server {
     ) {
         if std::mem::take(&mut self.handshake.is_second_repeated) {
             self.transmit(now, FINISHED_1RTT, 0, 0, downlink, counters);
+            // The probe timeout runs from it.
+            self.set_timers();
         }
     }
 
