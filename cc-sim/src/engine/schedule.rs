@@ -3,19 +3,22 @@
 /// "Never", for a part that waits for another one.
 pub(super) const NEVER: u64 = u64::MAX;
 
-/// Parts that are looked through for the earliest of them.
+/// Parts that have a minimum in common.
 const BLOCK: usize = 8;
+
+/// Blocks that are looked through as long as there are no more: a scenario of a few flows.
+const FEW: usize = 4;
 
 /// The next time of each part, and the earliest of them; on a tie the part with the lowest index.
 ///
-/// A tree of blocks of eight, each with the minimum of the blocks below it: a change costs the logarithm of the number of parts, and
-/// with up to eight of them the only block is looked through when its earliest part has acted, else hardly ever.
+/// A tree of blocks of eight, each with the minimum of the blocks below it: a change costs the logarithm of the number of parts. Up to 32 of
+/// them are simply looked through, and that only when the earliest has acted.
 #[derive(Debug)]
 pub(super) struct Schedule {
     /// Low bits of a key that are the part; the time is above them, so that the order of keys decides ties too.
     shift: u32,
     keys: Vec<[u64; BLOCK]>,
-    /// Minima of the blocks of the level below, level by level; none if there is only one block of keys.
+    /// Minima of the blocks of the level below, level by level; none if there are few blocks of keys.
     minima: Vec<Vec<[u64; BLOCK]>>,
     earliest: u64,
 }
@@ -27,7 +30,7 @@ impl Schedule {
         let mut blocks = parts.div_ceil(BLOCK).max(1);
         let keys = vec![[NEVER; BLOCK]; blocks];
         let mut minima = Vec::new();
-        while blocks > 1 {
+        while blocks > if minima.is_empty() { FEW } else { 1 } {
             blocks = blocks.div_ceil(BLOCK);
             minima.push(vec![[NEVER; BLOCK]; blocks]);
         }
@@ -50,7 +53,7 @@ impl Schedule {
             let least = least(block);
             self.update_minima(part / BLOCK, least);
         } else if old == self.earliest {
-            self.earliest = least(block);
+            self.earliest = self.keys.iter().map(least).fold(NEVER, u64::min);
         } else {
             self.earliest = self.earliest.min(key);
         }
