@@ -32,14 +32,13 @@ def plain(name):
     if not name.startswith("_R"):
         return name
     parts, at = [], 2
-    while match := re.compile(r"(?:s[0-9A-Za-z]*_)?([1-9]\d*)_?").search(name, at):
-        length = int(match[1])
-        part = name[match.end():][:length]
-        if len(part) == length and re.fullmatch(r"\w+", part):
-            parts.append(part)
-            at = match.end() + length
-        else:
-            at = match.start() + 1
+    # A back-reference, a constant, or an identifier with its length.
+    piece = re.compile(r"B[0-9A-Za-z]*_|K[a-z][0-9a-f]*_|(?:s[0-9A-Za-z]*_)?([1-9]\d*)_?")
+    while match := piece.search(name, at):
+        at = match.end()
+        if match[1]:
+            parts.append(name[at:][:int(match[1])])
+            at += int(match[1])
     return "::".join(parts)
 
 

@@ -29,7 +29,8 @@ CRATES = ("cc-core", "cc-bbr", "cc-c4", "cc-cubic", "cc-quicdc", "cc-reno", "cc-
 BUILDS = (
     ("thumbv7em-none-eabihf", "release"),
     ("thumbv7em-none-eabihf", "small"),
-    ("thumbv6m-none-eabi", "small"),
+    ("thumbv7em-none-eabihf", "tiny"),
+    ("thumbv6m-none-eabi", "tiny"),
     ("riscv32imac-unknown-none-elf", "small"),
     ("x86_64-unknown-none", "release"),
 )

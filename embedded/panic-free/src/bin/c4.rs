@@ -1,4 +1,4 @@
-//! cc-c4, and `Path` around it.
+//! cc-c4, and `Path` around it, with rings of several sizes.
 #![no_std]
 #![no_main]
 
@@ -8,7 +8,10 @@ use panic_free::{Bookkeeping, Comparable, Controller, entries, program};
 
 program![
     Controller::<C4>::TABLE,
+    Bookkeeping::<C4, 1>::TABLE,
     Bookkeeping::<C4, 64>::TABLE,
+    Bookkeeping::<C4, 1_000>::TABLE,
+    Bookkeeping::<C4, 32_768>::TABLE,
     Comparable::<C4>::TABLE,
     Comparable::<Phase>::TABLE,
     Comparable::<Config>::TABLE,
