@@ -14,6 +14,8 @@ pub(crate) struct Frame {
     pub(crate) acked: Vec<AckedPacket>,
     pub(crate) lost: Vec<LostPacket>,
     pub(crate) persistent_congestion: bool,
+    /// Send time of the packet that gave an RTT sample, if the stack measures.
+    pub(crate) sampled_at: Option<Instant>,
     pub(crate) ecn: Option<EcnEvent>,
     /// What stopped the last attempt to send before the frame; `None` until the stack was asked.
     pub(crate) limited_by: Option<SendLimit>,

@@ -2,9 +2,9 @@
 
 use crate::frame::Frame;
 use cc_core::{
-    AckEvent, AckPolicy, AckedPacket, CongestionController, DeliveryRate, Duration, EcnEvent, INITIAL_RTT,
-    Instant, LossCause, LossEvent, LostPacket, MtuChange, PacketSnapshot, PacketSpace, PathChange, PathRtt,
-    PathState, RttEstimator, RttEvent, SendLimit, SentPacket, SpuriousLoss,
+    AckEvent, AckPolicy, AckedPacket, CongestionController, DeliveryRate, DiscardReason, Duration, EcnEvent,
+    INITIAL_RTT, Instant, LossCause, LossEvent, LostPacket, MtuChange, PacketSnapshot, PacketSpace,
+    PathChange, PathRtt, PathState, RttEstimator, RttEvent, SendLimit, SentPacket, SpuriousLoss,
 };
 
 /// The least that pacing is taken to let through in one RTT, in datagrams: what every controller's window holds.
@@ -12,8 +12,9 @@ const MIN_WINDOW_DATAGRAMS: u64 = 2;
 
 /// A controller, and what it must be told that the stack does not say.
 ///
-/// The calls of one ACK frame are collected ([`on_acked`](Self::on_acked), [`on_lost`](Self::on_lost), [`on_ecn`](Self::on_ecn), in
-/// any order, all with the same time) and delivered by [`commit`](Self::commit) in the order of the contract. Every call that is not a part of a frame commits what was collected first; so does a part with another time.
+/// The calls of one ACK frame are collected ([`on_acked`](Self::on_acked), [`on_lost`](Self::on_lost), [`on_ecn`](Self::on_ecn),
+/// [`on_rtt`](Self::on_rtt), in any order, all with the same time) and delivered by [`commit`](Self::commit) in the order of the
+/// contract. Every call that is not a part of a frame commits what was collected first; so does a part with another time.
 /// An adapter commits before it reads an output.
 ///
 /// Nothing here panics, whatever is called: counters saturate, acks and losses of packets never seen are taken as they come.
@@ -134,7 +135,7 @@ impl<C: CongestionController> Ledger<C> {
         if self.frame.acks_complete {
             self.commit();
         }
-        self.open(now, LossCause::Ack);
+        self.open(now, Some(LossCause::Ack));
         if self.frame.limited_by.is_none() {
             self.frame.limited_by = Some(limit(self));
         }
@@ -147,7 +148,7 @@ impl<C: CongestionController> Ledger<C> {
         if self.frame.acks_complete {
             self.commit();
         }
-        self.open(now, LossCause::Ack);
+        self.open(now, Some(LossCause::Ack));
         match self.frame.acked.last_mut() {
             Some(last)
                 if last.sent_at == packet.sent_at && last.number.is_none() && packet.number.is_none() =>
@@ -166,26 +167,34 @@ impl<C: CongestionController> Ledger<C> {
         if self.frame.acks_complete {
             self.commit();
         }
-        self.open(now, LossCause::Ack);
+        self.open(now, Some(LossCause::Ack));
         self.frame.acks_complete = true;
         self.frame.in_flight_after_acks = Some(bytes_in_flight);
     }
 
-    /// A part of a frame, or found by the loss timer: packets were declared lost.
-    pub fn on_lost(&mut self, now: Instant, packet: &LostPacket) {
-        self.open(now, LossCause::Timer);
+    /// A part of a frame: the stack's RTT statistics changed with the ack of the packet sent at `sent_at`. A stack that calls it for
+    /// every sample is believed; for others the RTT is measured here.
+    pub fn on_rtt(&mut self, now: Instant, sent_at: Instant, rtt: &PathRtt) {
+        self.open(now, Some(LossCause::Ack));
+        self.frame.sampled_at = Some(sent_at);
+        self.given_rtt = Some(*rtt);
+    }
+
+    /// A part of a frame: packets were declared lost. `alone` is what that comes from if no part of an ACK frame came before.
+    pub fn on_lost(&mut self, now: Instant, packet: &LostPacket, alone: Option<LossCause>) {
+        self.open(now, alone);
         self.frame.lost.push(*packet);
     }
 
-    /// A part of a frame: the losses establish persistent congestion.
+    /// The losses told last establish persistent congestion.
     pub fn on_persistent_congestion(&mut self, now: Instant) {
-        self.open(now, LossCause::Timer);
+        self.open(now, None);
         self.frame.persistent_congestion = true;
     }
 
     /// A part of a frame: CE marks.
     pub fn on_ecn(&mut self, now: Instant, ecn: &EcnEvent) {
-        self.open(now, LossCause::Ack);
+        self.open(now, Some(LossCause::Ack));
         self.frame.ecn = Some(*ecn);
     }
 
@@ -205,6 +214,47 @@ impl<C: CongestionController> Ledger<C> {
         self.commit();
         let state = self.state();
         self.controller.on_spurious_loss(&state, spurious);
+    }
+
+    /// `bytes` left the network without being acked or lost.
+    pub fn on_discarded(&mut self, bytes: u64, reason: DiscardReason) {
+        self.commit();
+        let prior_bytes_in_flight = self.bytes_in_flight;
+        self.bytes_in_flight = prior_bytes_in_flight.saturating_sub(bytes);
+        self.sampler.on_discarded(bytes);
+        self.note_idle(self.now);
+        let state = PathState { prior_bytes_in_flight, ..self.state() };
+        self.controller.on_discarded(&state, bytes, reason);
+    }
+
+    /// No data was left when the last packet was sent, for a stack that says so then.
+    pub fn on_app_limited(&mut self, now: Instant) {
+        self.commit();
+        self.now = now;
+        self.note_app_limited();
+    }
+
+    /// Packets sent now are to count as application-limited, without anybody having said so: those of the handshake, whose
+    /// flights are small.
+    pub fn hold_back(&mut self) {
+        self.sampler.on_app_limited(self.bytes_in_flight);
+    }
+
+    /// Whether the handshake has finished. It counts as finished until this says otherwise.
+    pub const fn set_handshake_ready(&mut self, ready: bool) {
+        self.handshake_ready = ready;
+    }
+
+    /// Whether the handshake has finished, as far as anybody said.
+    #[must_use]
+    pub const fn is_handshake_ready(&self) -> bool {
+        self.handshake_ready
+    }
+
+    /// Whether a part of a frame was collected and is not delivered yet.
+    #[must_use]
+    pub const fn is_frame_open(&self) -> bool {
+        self.frame.open
     }
 
     /// The maximum datagram size changed.
@@ -264,6 +314,17 @@ impl<C: CongestionController> Ledger<C> {
             }
             _ => cwnd,
         };
+        self.with_permission(window)
+    }
+
+    /// The window in bytes, for a stack that paces at the controller's rate. Where the controller allows one packet beyond it
+    /// (RFC 9002 section 7.3.2), there is room for that.
+    #[must_use]
+    pub fn window(&self) -> u64 {
+        self.with_permission(self.controller.cwnd())
+    }
+
+    fn with_permission(&self, window: u64) -> u64 {
         if self.controller.may_send_beyond_cwnd() {
             window.max(self.bytes_in_flight.saturating_add(self.max_datagram_size))
         } else {
@@ -271,14 +332,14 @@ impl<C: CongestionController> Ledger<C> {
         }
     }
 
-    fn open(&mut self, now: Instant, cause: LossCause) {
+    fn open(&mut self, now: Instant, cause: Option<LossCause>) {
         if self.frame.open && self.frame.now != now {
             self.commit();
         }
         if !self.frame.open {
             self.frame.open = true;
             self.frame.now = now;
-            self.frame.cause = Some(cause);
+            self.frame.cause = cause;
         }
         self.now = now;
     }
@@ -376,6 +437,9 @@ impl<C: CongestionController> Ledger<C> {
     /// Now less the send time of the newest packet newly acked. A sample only if that was sent later than any acked before: it is the
     /// largest then (RFC 9002 section 5.1).
     fn take_rtt(&mut self, frame: &Frame) -> Option<RttEvent> {
+        if self.given_rtt.is_some() {
+            return self.take_given_rtt(frame);
+        }
         let newest = frame.newest_acked()?;
         let is_newer = self.newest_acked_sent_at.is_none_or(|before| newest.sent_at > before);
         let is_sample = is_newer && newest.sent_at <= frame.now;
@@ -388,6 +452,19 @@ impl<C: CongestionController> Ledger<C> {
         }
         let is_first = !std::mem::replace(&mut self.rtt_seen, true);
         Some(RttEvent { space: newest.space, latest, ack_delay: None, is_sample, is_first })
+    }
+
+    fn take_given_rtt(&mut self, frame: &Frame) -> Option<RttEvent> {
+        let newest = frame.newest_acked();
+        let sent_at = frame.sampled_at.or(newest.map(|newest| newest.sent_at))?;
+        let is_first = !std::mem::replace(&mut self.rtt_seen, true);
+        Some(RttEvent {
+            space: newest.map_or(PacketSpace::default(), |newest| newest.space),
+            latest: frame.now.since(sent_at),
+            ack_delay: None,
+            is_sample: frame.sampled_at.is_some(),
+            is_first,
+        })
     }
 
     fn note_idle(&mut self, now: Instant) {

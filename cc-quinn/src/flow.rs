@@ -1,7 +1,7 @@
 //! One path of a connection, as quinn tells it.
 
 use cc_adapter::{Clock, Ledger, Recipe, SendTimes};
-use cc_core::{AckedPacket, CongestionController, EcnEvent, LostPacket, PacketSpace, SendLimit};
+use cc_core::{AckedPacket, CongestionController, EcnEvent, LossCause, LostPacket, PacketSpace, SendLimit};
 use std::time::Instant;
 
 /// quinn sends while `in_flight + bytes < window`: a byte more says "up to and including".
@@ -92,7 +92,8 @@ impl<C: CongestionController + Clone> Flow<C> {
         let Some(sent_at) = self.clock.sent_at(sent) else { return };
         let packet =
             LostPacket { sent_at, bytes, snapshot: self.times.on_lost(sent_at), ..LostPacket::default() };
-        self.ledger.on_lost(at, &packet);
+        // An ACK frame tells its acks first.
+        self.ledger.on_lost(at, &packet, Some(LossCause::Timer));
         if persistent {
             self.ledger.on_persistent_congestion(at);
         }

@@ -28,7 +28,8 @@ async fn ten_mebibytes<C: CongestionController + Clone>(subject: Subject<C>) -> 
     let state = pair.to_server.congestion_state().into_any();
     let controller =
         state.downcast::<QuinnController<Watched<C>>>().map_err(|_| "another controller than asked for")?;
-    assert!(controller.controller().calls() > 1_000, "{name}: {:?}", controller.snapshot());
+    // 10 MiB in batches of at most 64 KiB are 160 sends.
+    assert!(controller.controller().calls() > 160, "{name}: {:?}", controller.snapshot());
     assert!(record.violation().is_none(), "{name}: {}", record.violation().ok_or("none")?);
     pair.close().await;
     Ok(())

@@ -2,9 +2,9 @@
 
 use super::Ledger;
 use cc_core::{
-    AckEvent, AckedPacket, CongestionController, Duration, EcnEvent, Instant, LossCause, LossEvent,
-    LostPacket, MtuChange, PacketSnapshot, PacketSpace, PathChange, PathState, Rate, RateSample, RttEvent,
-    SendLimit, SentPacket, Snapshot, SpuriousLoss,
+    AckEvent, AckedPacket, CongestionController, DiscardReason, Duration, EcnEvent, Instant, LossCause,
+    LossEvent, LostPacket, MtuChange, PacketSnapshot, PacketSpace, PathChange, PathRtt, PathState, Rate,
+    RateSample, RttEvent, SendLimit, SentPacket, Snapshot, SpuriousLoss,
 };
 
 /// Everything a [`Spy`] was told, with the state that came with it.
@@ -18,6 +18,7 @@ enum Told {
     AppLimited,
     IdleRestart(Duration),
     Spurious(SpuriousLoss),
+    Discarded(u64, DiscardReason),
     Mtu(MtuChange),
     Path(PathChange),
 }
@@ -83,6 +84,9 @@ impl CongestionController for Spy {
     }
     fn on_spurious_loss(&mut self, path: &PathState, spurious: &SpuriousLoss) {
         self.told.push((*path, Told::Spurious(*spurious)));
+    }
+    fn on_discarded(&mut self, path: &PathState, bytes: u64, reason: DiscardReason) {
+        self.told.push((*path, Told::Discarded(bytes, reason)));
     }
     fn on_mtu_update(&mut self, path: &PathState, change: MtuChange) {
         self.told.push((*path, Told::Mtu(change)));
@@ -151,7 +155,7 @@ fn the_parts_of_a_frame_are_delivered_in_the_order_of_the_contract() {
     ledger.on_acked(at(1_150), &packet(1_000, 1_200));
     ledger.on_acked(at(1_150), &packet(1_050, 1_200));
     ledger.on_acks_complete(at(1_150), 2_400);
-    ledger.on_lost(at(1_150), &lost);
+    ledger.on_lost(at(1_150), &lost, Some(LossCause::Timer));
     ledger.on_ecn(at(1_150), &ecn);
     assert!(ledger.controller().told.is_empty(), "delivered before the frame was over");
     ledger.commit();
@@ -200,7 +204,7 @@ fn a_frame_ends_with_whatever_does_not_belong_to_it() {
         }),
         ("acks at a later time", |ledger| ledger.on_acked(at(1_101), &packet(1_000, 1_200))),
         ("a frame without acks of ours", |ledger| ledger.on_acks_complete(at(1_100), 0)),
-        ("a loss by timer", |ledger| ledger.on_lost(at(1_200), &LostPacket::default())),
+        ("a loss by timer", |ledger| ledger.on_lost(at(1_200), &LostPacket::default(), None)),
         ("a spurious loss", |ledger| ledger.on_spurious_loss(&SpuriousLoss::All)),
         ("a new port", |ledger| ledger.on_rebinding(at(1_100))),
     ];
@@ -220,7 +224,7 @@ fn losses_without_acks_come_from_the_timer() {
     send(&mut ledger, 1_000, 3_600);
     told(&mut ledger);
     let lost = LostPacket { sent_at: at(1_000), bytes: 2_400, ..LostPacket::default() };
-    ledger.on_lost(at(1_300), &lost);
+    ledger.on_lost(at(1_300), &lost, Some(LossCause::Timer));
     ledger.on_persistent_congestion(at(1_300));
     ledger.commit();
     let told = told(&mut ledger);
@@ -320,7 +324,7 @@ fn a_rate_sample_spans_from_the_state_at_the_send() {
     told(&mut ledger);
     ledger.on_acked(at(1_230), &AckedPacket { snapshot: Some(second), ..packet(1_120, 12_000) });
     ledger.on_acked(at(1_230), &AckedPacket { snapshot: Some(third), ..packet(1_130, 12_000) });
-    ledger.on_lost(at(1_230), &LostPacket { sent_at: at(1_120), bytes: 600, ..LostPacket::default() });
+    ledger.on_lost(at(1_230), &LostPacket { sent_at: at(1_120), bytes: 600, ..LostPacket::default() }, None);
     ledger.commit();
     let told = told(&mut ledger);
     let Told::Acked { sample: Some(sample), .. } = told[2].1 else { panic!("{told:?}") };
@@ -420,6 +424,11 @@ fn window_and_rate_are_one_window() {
     send(&mut ledger, 1_110, 3_000);
     ledger.controller.beyond = true;
     assert_eq!(ledger.window_for_rate(), 4_200);
+    assert_eq!(ledger.window(), 4_200);
+    ledger.controller.beyond = false;
+    // Where the stack paces, the rate has no part in it.
+    ledger.controller.cwnd = 12_000;
+    assert_eq!((ledger.window(), ledger.window_for_rate()), (12_000, 2_400));
 }
 
 #[test]
@@ -464,6 +473,59 @@ fn a_smaller_datagram_size_is_a_black_hole_and_a_larger_one_was_found() {
     let events = told(&mut ledger);
     assert_eq!((events[0].0.max_datagram_size, &events[0].1), (1_452, &Told::Mtu(MtuChange::Discovered)));
     assert_eq!((events[1].0.max_datagram_size, &events[1].1), (1_200, &Told::Mtu(MtuChange::BlackHole)));
+}
+
+#[test]
+fn the_rtt_of_a_stack_that_measures_is_believed() {
+    let mut ledger = ledger();
+    send(&mut ledger, 1_000, 1_200);
+    send(&mut ledger, 1_010, 1_200);
+    told(&mut ledger);
+    let rtt = PathRtt { latest: ms(100), smoothed: ms(90), min: ms(80), var: ms(7) };
+    ledger.on_rtt(at(1_100), at(1_000), &rtt);
+    ledger.on_acked(at(1_100), &packet(1_000, 1_200));
+    ledger.commit();
+    let (state, event) = told(&mut ledger).remove(0);
+    let sample = RttEvent { latest: ms(100), is_sample: true, is_first: true, ..RttEvent::default() };
+    assert_eq!((state.rtt, event), (Some(rtt), Told::Rtt(sample)));
+    assert_eq!(ledger.smoothed_rtt(), ms(90));
+    // An ACK that gives no sample still has a raw RTT.
+    ledger.on_acked(at(1_130), &packet(1_010, 1_200));
+    ledger.commit();
+    let (state, event) = told(&mut ledger).remove(0);
+    let raw = RttEvent { latest: ms(120), is_sample: false, is_first: false, ..RttEvent::default() };
+    assert_eq!((state.rtt, event), (Some(rtt), Told::Rtt(raw)));
+}
+
+#[test]
+fn what_is_discarded_leaves_the_flight_and_is_neither_acked_nor_lost() {
+    let mut ledger = ledger();
+    send(&mut ledger, 1_000, 3_600);
+    told(&mut ledger);
+    ledger.on_discarded(1_200, DiscardReason::KeysDiscarded);
+    let (state, event) = told(&mut ledger).remove(0);
+    assert_eq!(event, Told::Discarded(1_200, DiscardReason::KeysDiscarded));
+    assert_eq!((state.prior_bytes_in_flight, state.bytes_in_flight), (3_600, 2_400));
+    assert_eq!((state.delivered, state.lost), (0, 0));
+    ledger.on_discarded(u64::MAX, DiscardReason::KeysDiscarded);
+    assert_eq!(ledger.bytes_in_flight(), 0);
+}
+
+#[test]
+fn limits_that_are_known_at_the_send_mark_what_is_sent_from_then_on() {
+    let mut ledger = ledger();
+    assert!(!send(&mut ledger, 1_000, 1_200).app_limited);
+    ledger.on_app_limited(at(1_000));
+    assert_eq!(told(&mut ledger)[1].1, Told::AppLimited);
+    assert!(send(&mut ledger, 1_010, 1_200).app_limited);
+    // Held back by nobody's word: the controller is not told.
+    let mut ledger = self::ledger();
+    ledger.set_handshake_ready(false);
+    ledger.hold_back();
+    assert!(send(&mut ledger, 1_000, 1_200).app_limited);
+    let events = told(&mut ledger);
+    assert_eq!(events.len(), 1);
+    assert!(!events[0].0.handshake_ready);
 }
 
 #[test]

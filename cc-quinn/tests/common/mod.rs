@@ -2,11 +2,17 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
+use quinn::udp::{EcnCodepoint, RecvMeta, Transmit};
 use quinn::{
-    ClientConfig, Connection, Endpoint, EndpointConfig, ServerConfig, TokioRuntime, TransportConfig,
+    AsyncUdpSocket, ClientConfig, Connection, Endpoint, EndpointConfig, Runtime, ServerConfig, TokioRuntime,
+    TransportConfig, UdpPoller,
 };
+use std::io::{self, IoSliceMut};
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 /// Long enough for a busy machine; only a transfer that hangs takes it.
@@ -36,8 +42,71 @@ pub(crate) fn configs(
     Ok((client_config, server_config))
 }
 
+/// Counts the datagrams with CE that arrive at a socket.
+#[derive(Debug)]
+pub(crate) struct CountingSocket {
+    inner: Arc<dyn AsyncUdpSocket>,
+    ce: AtomicU64,
+}
+
+impl CountingSocket {
+    /// Datagrams with CE so far.
+    pub(crate) fn ce(&self) -> u64 {
+        self.ce.load(Ordering::SeqCst)
+    }
+}
+
+impl AsyncUdpSocket for CountingSocket {
+    fn create_io_poller(self: Arc<Self>) -> Pin<Box<dyn UdpPoller>> {
+        Arc::clone(&self.inner).create_io_poller()
+    }
+    fn try_send(&self, transmit: &Transmit<'_>) -> io::Result<()> {
+        self.inner.try_send(transmit)
+    }
+    fn poll_recv(
+        &self,
+        cx: &mut Context<'_>,
+        bufs: &mut [IoSliceMut<'_>],
+        meta: &mut [RecvMeta],
+    ) -> Poll<io::Result<usize>> {
+        let received = self.inner.poll_recv(cx, bufs, meta);
+        if let Poll::Ready(Ok(filled)) = received {
+            for meta in meta.iter().take(filled).filter(|meta| meta.ecn == Some(EcnCodepoint::Ce)) {
+                // The system may have joined datagrams that agree in their ECN field.
+                let datagrams = meta.len.div_ceil(meta.stride.max(1));
+                self.ce.fetch_add(u64::try_from(datagrams).unwrap_or(0), Ordering::SeqCst);
+            }
+        }
+        received
+    }
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.inner.local_addr()
+    }
+    fn max_transmit_segments(&self) -> usize {
+        self.inner.max_transmit_segments()
+    }
+    fn max_receive_segments(&self) -> usize {
+        self.inner.max_receive_segments()
+    }
+    fn may_fragment(&self) -> bool {
+        self.inner.may_fragment()
+    }
+}
+
+/// What `check` gives as soon as it gives something; `None` if it never does.
+pub(crate) async fn eventually<T>(mut check: impl FnMut() -> Option<T>) -> Option<T> {
+    for _ in 0..TIMEOUT.as_millis() / 20 {
+        if let Some(found) = check() {
+            return Some(found);
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    None
+}
+
 /// Two connected endpoints.
 pub(crate) struct Pair {
+    pub(crate) server_received: Arc<CountingSocket>,
     pub(crate) client: Endpoint,
     pub(crate) server: Endpoint,
     pub(crate) to_server: Connection,
@@ -57,9 +126,18 @@ impl Pair {
         through: impl FnOnce(SocketAddr) -> Result<SocketAddr, Failure>,
     ) -> Result<Self, Failure> {
         let (client_config, server_config) = configs(client, server)?;
+        let runtime = Arc::new(TokioRuntime);
         let socket = UdpSocket::bind(any_port())?;
-        let server =
-            Endpoint::new(EndpointConfig::default(), Some(server_config), socket, Arc::new(TokioRuntime))?;
+        // So that the system drops nothing while this machine is busy.
+        socket2::SockRef::from(&socket).set_recv_buffer_size(4 << 20)?;
+        let inner = runtime.wrap_udp_socket(socket)?;
+        let server_received = Arc::new(CountingSocket { inner, ce: AtomicU64::new(0) });
+        let server = Endpoint::new_with_abstract_socket(
+            EndpointConfig::default(),
+            Some(server_config),
+            Arc::clone(&server_received) as Arc<dyn AsyncUdpSocket>,
+            runtime,
+        )?;
         let mut client = Endpoint::client(any_port())?;
         client.set_default_client_config(client_config);
         let connecting = client.connect(through(server.local_addr()?)?, "localhost")?;
@@ -68,7 +146,7 @@ impl Pair {
             Ok::<Connection, Failure>(incoming.await?)
         };
         let (to_server, to_client) = tokio::join!(connecting, accepting);
-        Ok(Self { to_server: to_server?, to_client: to_client?, client, server })
+        Ok(Self { server_received, to_server: to_server?, to_client: to_client?, client, server })
     }
 
     /// Closes both ends and waits until the packets that say so are sent.
