@@ -29,6 +29,8 @@ enum Command {
     Table(TableArgs),
     /// Clients, router and server in network namespaces of their own, over losses, delays, rates and numbers of clients
     Sweep(network::SweepArgs),
+    /// Records of sweeps side by side: a table on standard output, and plots
+    Report(network::ReportArgs),
     /// The namespaces: make, remove, list
     #[command(subcommand)]
     Hosts(network::HostsCommand),
@@ -99,6 +101,7 @@ pub fn main() -> ExitCode {
     let result = match &arguments.command {
         Command::Table(arguments) => table(arguments),
         Command::Sweep(arguments) => network::sweep(arguments),
+        Command::Report(arguments) => network::report(arguments),
         Command::Hosts(command) => network::hosts(command),
         Command::Server(arguments) => network::server(arguments),
         Command::Router(arguments) => network::router(arguments),

@@ -17,6 +17,7 @@ pub mod path;
 pub mod protocol;
 pub mod quic;
 pub mod record;
+pub mod report;
 pub mod server;
 pub mod socket;
 pub mod sweep;

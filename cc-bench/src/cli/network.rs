@@ -8,6 +8,7 @@ use crate::metadata::Metadata;
 use crate::now;
 use crate::quic::{Identity, Trust};
 use crate::record::{self, Record};
+use crate::report;
 use crate::server::Server;
 use crate::sweep::{Ready, RouterReport, ServerReport, Sweep, SweepError, markdown};
 use crate::workload::{self, Workload};
@@ -312,6 +313,28 @@ pub(super) fn sweep(arguments: &SweepArgs) -> Result<ExitCode, Failure> {
     }
     if let Some(page) = &arguments.into {
         record::insert(page, "sweep", &text).map_err(|error| failed(&error))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+#[derive(Args, Debug)]
+pub(super) struct ReportArgs {
+    /// Folders of records
+    #[arg(required = true, value_name = "FOLDER")]
+    records: Vec<PathBuf>,
+    /// Folder that plots are written to, as SVG; none if not given
+    #[arg(long, value_name = "FOLDER")]
+    plots: Option<PathBuf>,
+}
+
+pub(super) fn report(arguments: &ReportArgs) -> Result<ExitCode, Failure> {
+    let sweeps = arguments.records.iter().map(|folder| report::read(folder));
+    let sweeps = sweeps.collect::<Result<Vec<_>, _>>().map_err(|error| failed(&error))?;
+    print!("{}", report::markdown(&sweeps));
+    if let Some(folder) = &arguments.plots {
+        for file in report::plots(&sweeps, folder).map_err(|error| failed(&error))? {
+            eprintln!("{}", file.display());
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
