@@ -4,12 +4,13 @@ mod network;
 
 use crate::controllers::Controller;
 use crate::metadata::Metadata;
+use crate::pairs::{self, Pairs};
 use crate::path::Proxy;
 use crate::record::{self, Record};
 use crate::table::{Matrix, markdown};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::fmt::Display;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,6 +28,8 @@ struct Arguments {
 enum Command {
     /// Every controller with no proxy, a basic proxy and an ECN proxy
     Table(TableArgs),
+    /// Our CUBIC against quinn's and C4 against its BBR over loopback, in pairs of runs
+    Pairs(PairsArgs),
     /// Clients, router and server in network namespaces of their own, over losses, delays, rates and numbers of clients
     Sweep(network::SweepArgs),
     /// Records of sweeps side by side: a table on standard output, and plots
@@ -94,12 +97,35 @@ struct TableArgs {
     debug_build: bool,
 }
 
+#[derive(Args, Debug)]
+struct PairsArgs {
+    /// Size of a transfer; 1 B to 16 GiB
+    #[arg(long, value_parser = size, default_value = "100MiB")]
+    size: u64,
+    /// How many pairs of runs, 1 to 1000
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000), default_value_t = 20)]
+    pairs: u32,
+    /// How long a transfer may take in seconds, 1 to 3600
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=3_600), default_value_t = 60)]
+    time_limit_s: u64,
+    /// Folder for the record, which must not be there yet; bench_results/DATE_COMMIT if not given
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+    /// Write the table into this Markdown page too, between the lines that begin with <!-- pairs begin and <!-- pairs end
+    #[arg(long, value_name = "FILE")]
+    into: Option<PathBuf>,
+    /// Measure with a debug build all the same
+    #[arg(long)]
+    debug_build: bool,
+}
+
 /// What the program does. Exit codes: 0, 1 if something fails, 2 for impossible settings, 130 after an interruption.
 #[must_use]
 pub fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let result = match &arguments.command {
         Command::Table(arguments) => table(arguments),
+        Command::Pairs(arguments) => pairs(arguments),
         Command::Sweep(arguments) => network::sweep(arguments),
         Command::Report(arguments) => network::report(arguments),
         Command::Hosts(command) => network::hosts(command),
@@ -132,14 +158,47 @@ fn table(arguments: &TableArgs) -> Result<ExitCode, Failure> {
     let stop = interruption()?;
     let rows = matrix.measure(Some(&mut record), &stop).map_err(|error| failed(&error))?;
     let text = format!("{}\n{}", metadata.paragraph(), markdown(&matrix, &rows));
-    record.file("summary.md", &text).map_err(|error| failed(&error))?;
+    publish(&record, &folder, &text, arguments.into.as_deref().map(|page| (page, "table")), &stop)
+}
+
+fn pairs(arguments: &PairsArgs) -> Result<ExitCode, Failure> {
+    refuse_debug(arguments.debug_build)?;
+    let pairs = Pairs {
+        controllers: vec![
+            (Controller::Cubic, Controller::QuinnCubic),
+            (Controller::C4, Controller::QuinnBbr),
+            (Controller::Bbr, Controller::QuinnBbr),
+            (Controller::Reno, Controller::QuinnReno),
+        ],
+        bytes: arguments.size,
+        count: arguments.pairs,
+        time_limit: Duration::from_secs(arguments.time_limit_s),
+    };
+    let metadata = Metadata::collect();
+    let folder = metadata.folder(arguments.out.as_deref());
+    let mut record = Record::create(&folder, &metadata).map_err(|error| failed(&error))?;
+    let stop = interruption()?;
+    let runs = pairs.measure(&mut record, &stop).map_err(|error| failed(&error))?;
+    let text = format!("{}\n{}", metadata.paragraph(), pairs::markdown(&pairs, &runs));
+    publish(&record, &folder, &text, arguments.into.as_deref().map(|page| (page, "pairs")), &stop)
+}
+
+/// Puts the text where it belongs.
+fn publish(
+    record: &Record,
+    folder: &Path,
+    text: &str,
+    into: Option<(&Path, &str)>,
+    stop: &AtomicBool,
+) -> Result<ExitCode, Failure> {
+    record.file("summary.md", text).map_err(|error| failed(&error))?;
     println!("{text}");
     eprintln!("record: {}", folder.display());
     if stop.load(Ordering::Relaxed) {
         return Ok(ExitCode::from(130));
     }
-    if let Some(page) = &arguments.into {
-        record::insert(page, "table", &text).map_err(|error| failed(&error))?;
+    if let Some((page, name)) = into {
+        record::insert(page, name, text).map_err(|error| failed(&error))?;
     }
     Ok(ExitCode::SUCCESS)
 }

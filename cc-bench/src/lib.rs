@@ -13,6 +13,7 @@ pub mod cli;
 pub mod controllers;
 pub mod hosts;
 pub mod metadata;
+pub mod pairs;
 pub mod path;
 pub mod protocol;
 pub mod quic;

@@ -144,3 +144,27 @@ fn impossible_settings_end_with_2_and_say_what_is_allowed() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
     }
 }
+
+#[test]
+fn pairs_of_runs_have_a_ratio() {
+    let folder = folder("pairs");
+    let output = Command::new(env!("CARGO_BIN_EXE_cc-bench"))
+        .args([
+            "pairs",
+            "--debug-build",
+            "--size",
+            "100kB",
+            "--pairs",
+            "2",
+            "--out",
+            folder.to_str().unwrap(),
+        ])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let rows: Vec<&str> = text.lines().filter(|line| line.contains("quinn-")).collect();
+    assert_eq!(rows.len(), 4, "{text}");
+    assert!(rows.iter().all(|row| row.ends_with("|     2 |")), "{text}");
+    assert_eq!(std::fs::read_to_string(folder.join("runs.csv")).unwrap().lines().count(), 1 + 8);
+}

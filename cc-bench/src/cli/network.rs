@@ -1,13 +1,13 @@
 //! The subcommands that work between hosts: `hosts`, `server`, `router`, `client`, `sweep`.
 
-use super::{Failure, delay, failed, interruption, loss, queue, rate, refuse_debug};
+use super::{Failure, delay, failed, interruption, loss, publish, queue, rate, refuse_debug};
 use crate::child::{say, wait_for_end};
 use crate::controllers::Controller;
 use crate::hosts::{Hosts, namespaces, remove_leftovers};
 use crate::metadata::Metadata;
 use crate::now;
 use crate::quic::{Identity, Trust};
-use crate::record::{self, Record};
+use crate::record::Record;
 use crate::report;
 use crate::server::Server;
 use crate::sweep::{Ready, RouterReport, ServerReport, Sweep, SweepError, markdown};
@@ -19,7 +19,6 @@ use rustix::thread::{CpuSet, sched_setaffinity};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 #[derive(Debug, Subcommand)]
@@ -305,16 +304,7 @@ pub(super) fn sweep(arguments: &SweepArgs) -> Result<ExitCode, Failure> {
         SweepError::Hosts(_) | SweepError::Record(_) | SweepError::Other(_) => failed(&error),
     })?;
     let text = format!("{}\n{}", metadata.paragraph(), markdown(&sweep, &raw, &runs));
-    record.file("summary.md", &text).map_err(|error| failed(&error))?;
-    println!("{text}");
-    eprintln!("record: {}", folder.display());
-    if stop.load(Ordering::Relaxed) {
-        return Ok(ExitCode::from(130));
-    }
-    if let Some(page) = &arguments.into {
-        record::insert(page, "sweep", &text).map_err(|error| failed(&error))?;
-    }
-    Ok(ExitCode::SUCCESS)
+    publish(&record, &folder, &text, arguments.into.as_deref().map(|page| (page, "sweep")), &stop)
 }
 
 #[derive(Args, Debug)]
