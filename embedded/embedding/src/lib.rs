@@ -40,9 +40,11 @@
 
 mod peer;
 mod sender;
+mod virtual_time;
 
 #[cfg(test)]
 mod tests;
 
 pub use peer::{Ack, Link, Peer};
 pub use sender::{Packet, Sender};
+pub use virtual_time::transfer;

@@ -10,22 +10,9 @@ const LINK: Link =
 fn transfer<C: CongestionController>(controller: C, bytes: u64, link: Link) -> (Duration, u64) {
     let mut sender: Sender<C, 64> = Sender::new(controller, Instant::ZERO, bytes);
     let mut peer: Peer<64> = Peer::new(link);
-    let mut now = Instant::ZERO;
-    while !sender.is_done() {
-        while let Some(ack) = peer.poll(now) {
-            sender.on_ack(now, &ack);
-        }
-        sender.on_time(now);
-        while let Some(packet) = sender.poll_transmit(now) {
-            peer.send(now, &packet);
-        }
-        let next = sender.poll_at().into_iter().chain(peer.poll_at()).min();
-        let Some(next) = next.or(sender.is_done().then_some(now)) else { panic!("nothing will happen") };
-        assert!(next < Instant::from_secs(60), "not finished after a minute");
-        now = next.max(now);
-    }
+    let end = crate::transfer(&mut sender, &mut peer, Instant::from_secs(60));
     assert_eq!(peer.received(), bytes, "each byte arrives once");
-    (now.since(Instant::ZERO), peer.dropped())
+    (end.unwrap().since(Instant::ZERO), peer.dropped())
 }
 
 #[test]

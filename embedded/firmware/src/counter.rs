@@ -68,6 +68,13 @@ impl Counts {
         self.max = self.max.max(instructions);
     }
 
+    /// All of the others too.
+    pub fn merge(&mut self, others: &Self) {
+        self.number = self.number.saturating_add(others.number);
+        self.sum = self.sum.saturating_add(others.sum);
+        self.max = self.max.max(others.max);
+    }
+
     /// Prints it for the host's `table`: `cost WHAT ALGORITHM KIND NUMBER SUM MAX`.
     pub fn print(&self, what: &str, algorithm: &str, kind: &str) {
         let Self { number, sum, max } = self;

@@ -19,6 +19,9 @@ pub use traces::{TraceFile, open_traces};
 use core::fmt;
 use semihosting::process::ExitCode;
 
+/// Packets that the paths keep in mind whose RAM and cost are measured.
+pub const RING: usize = 64;
+
 /// Why a program failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Failure {
@@ -55,6 +58,15 @@ pub fn end(result: Result<(), Failure>) -> ! {
             ExitCode::FAILURE.exit_process()
         }
     }
+}
+
+/// What a program is that needs SysTick, on a board without.
+///
+/// # Errors
+///
+/// Always.
+pub fn not_here() -> Result<(), Failure> {
+    Err(Failure::Check("this program has a board with SysTick"))
 }
 
 /// Makes a function that gives `Result<(), Failure>` the program.

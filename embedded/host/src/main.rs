@@ -5,11 +5,14 @@
 
 mod record;
 mod recorder;
+mod table;
+mod transfer;
 
 use cc_replay::{Algorithm, Header, Observer, Totals, TraceEnd, replay};
 use clap::Parser;
+use record::Recorded;
 use std::error::Error;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Traces of the simulator, recorded and replayed.
@@ -22,6 +25,19 @@ enum Command {
         /// Calls of each controller at most; 0 for all of them.
         #[arg(long, default_value_t = 4_000)]
         calls: u64,
+    },
+    /// The same of the example's transfer, which the firmware measures.
+    RecordTransfers {
+        /// The file to write.
+        file: PathBuf,
+    },
+    /// Makes the table of size and cost, in Markdown.
+    Table {
+        /// The folder of the programs of `cc-size`.
+        programs: PathBuf,
+        /// What the firmware's `cost` and `path_cost` printed.
+        #[arg(required = true)]
+        costs: Vec<PathBuf>,
     },
     /// Replays a file of traces and prints what its controllers say.
     Replay {
@@ -43,18 +59,25 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result<(), Box<dyn Error>> {
     match command {
         Command::Record { file, calls } => {
-            let recorded = record::record(if calls == 0 { u64::MAX } else { calls })?;
-            std::fs::write(&file, &recorded.file).map_err(|error| format!("{}: {error}", file.display()))?;
-            for (header, calls, hash) in &recorded.traces {
-                print_trace(header, *calls, *hash);
-            }
-            print_totals(&recorded.totals);
+            write(&file, &record::record(if calls == 0 { u64::MAX } else { calls })?)?;
         }
+        Command::RecordTransfers { file } => write(&file, &transfer::record_transfers()?)?,
+        Command::Table { programs, costs } => print!("{}", table::table(&programs, &costs)?),
         Command::Replay { file } => {
             let file = std::fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
             print_totals(&replay(file.as_slice(), &mut Printer)?);
         }
     }
+    Ok(())
+}
+
+/// Writes the traces, prints what their controllers said.
+fn write(file: &Path, recorded: &Recorded) -> Result<(), Box<dyn Error>> {
+    std::fs::write(file, &recorded.file).map_err(|error| format!("{}: {error}", file.display()))?;
+    for (header, calls, hash) in &recorded.traces {
+        print_trace(header, *calls, *hash);
+    }
+    print_totals(&recorded.totals);
     Ok(())
 }
 

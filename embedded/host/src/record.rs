@@ -26,6 +26,26 @@ pub(crate) struct Recorded {
     pub(crate) totals: [Totals; Algorithm::ALL.len()],
 }
 
+impl Recorded {
+    /// Of no traces; `file` is the beginning of the file.
+    pub(crate) fn new(file: Vec<u8>) -> Self {
+        Self { file, traces: Vec::new(), totals: Totals::none() }
+    }
+
+    /// Adds a trace.
+    pub(crate) fn add(&mut self, recording: &Recording) {
+        let (calls, hash) = (recording.calls, recording.hash.get());
+        self.file.extend(recording.writer.clone().finish());
+        Totals::add(&mut self.totals, &TraceEnd { header: &recording.header, calls, hash });
+        self.traces.push((recording.header.clone(), calls, hash));
+    }
+
+    /// Ends the file.
+    pub(crate) fn end(&mut self) {
+        end_of_file(&mut self.file, self.traces.len() as u64);
+    }
+}
+
 /// Runs every scenario with every algorithm and writes down the first `limit` calls of each flow's controller.
 pub(crate) fn record(limit: u64) -> Result<Recorded, Box<dyn Error>> {
     let names = GROUPS.iter().flat_map(|group| group.scenarios()).chain(MORE);
@@ -37,15 +57,11 @@ pub(crate) fn record(limit: u64) -> Result<Recorded, Box<dyn Error>> {
     };
     let flows: Vec<Vec<SharedRecording>> = pairs.par_iter().map(run).collect::<Result<_, _>>()?;
 
-    let mut recorded = Recorded { file: MAGIC.to_vec(), traces: Vec::new(), totals: Totals::none() };
+    let mut recorded = Recorded::new(MAGIC.to_vec());
     for recording in flows.iter().flatten() {
-        let recording = lock(recording);
-        let (calls, hash) = (recording.calls, recording.hash.get());
-        recorded.file.extend(recording.writer.clone().finish());
-        Totals::add(&mut recorded.totals, &TraceEnd { header: &recording.header, calls, hash });
-        recorded.traces.push((recording.header.clone(), calls, hash));
+        recorded.add(&lock(recording));
     }
-    end_of_file(&mut recorded.file, recorded.traces.len() as u64);
+    recorded.end();
     Ok(recorded)
 }
 
@@ -55,21 +71,12 @@ fn flows(
     main: cc_sim::Algorithm,
     limit: u64,
 ) -> Result<Vec<SharedRecording>, Box<dyn Error>> {
-    let name = Name::try_from(scenario.name.as_str())
-        .map_err(|_| format!("the name of scenario {} is too long for a trace", scenario.name))?;
+    let name = name(&scenario.name)?;
     let flows: Mutex<Vec<SharedRecording>> = Mutex::default();
     let make = |algorithm: cc_sim::Algorithm, endpoint: &Endpoint, seed: u64| -> AnyController {
         let mut flows = flows.lock().unwrap_or_else(PoisonError::into_inner);
-        let setup = TraceSetup {
-            max_datagram_size: endpoint.initial_mtu,
-            initial_window: endpoint.initial_window,
-            paces: endpoint.pacing,
-            fast_convergence: endpoint.fast_convergence,
-            seed,
-        };
         let flow = flows.len() as u64;
-        let header =
-            Header { algorithm: ours(algorithm), scenario: name.clone(), main: ours(main), flow, setup };
+        let header = header(algorithm, main, &name, flow, endpoint, seed);
         let recording = Arc::new(Mutex::new(Recording::new(header, limit)));
         flows.push(Arc::clone(&recording));
         Box::new(Recorder::new(algorithm.controller(endpoint, seed), recording))
@@ -77,6 +84,30 @@ fn flows(
     let seed = run_seed(SEED, &scenario.name, main, 0);
     simulate_with(scenario, main, &make, seed, &mut ())?;
     Ok(flows.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// A scenario's name as a trace has it.
+pub(crate) fn name(scenario: &str) -> Result<Name, String> {
+    Name::try_from(scenario).map_err(|_| format!("the name of scenario {scenario} is too long for a trace"))
+}
+
+/// The header of a controller that the simulator makes for such an endpoint.
+pub(crate) fn header(
+    algorithm: cc_sim::Algorithm,
+    main: cc_sim::Algorithm,
+    scenario: &Name,
+    flow: u64,
+    endpoint: &Endpoint,
+    seed: u64,
+) -> Header {
+    let setup = TraceSetup {
+        max_datagram_size: endpoint.initial_mtu,
+        initial_window: endpoint.initial_window,
+        paces: endpoint.pacing,
+        fast_convergence: endpoint.fast_convergence,
+        seed,
+    };
+    Header { algorithm: ours(algorithm), scenario: scenario.clone(), main: ours(main), flow, setup }
 }
 
 /// The algorithm of traces that is this one of the simulator's.

@@ -104,9 +104,4 @@ mod arm {
 cc_firmware::program!(arm::run);
 
 #[cfg(not(target_arch = "arm"))]
-cc_firmware::program!(not_here);
-
-#[cfg(not(target_arch = "arm"))]
-fn not_here() -> Result<(), cc_firmware::Failure> {
-    Err(cc_firmware::Failure::Check("this board has a SysTick"))
-}
+cc_firmware::program!(cc_firmware::not_here);

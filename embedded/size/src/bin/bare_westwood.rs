@@ -1,0 +1,6 @@
+//! See the library's documentation.
+
+#![no_std]
+#![no_main]
+
+cc_size::program! { cc_size::bare(&mut cc_quicdc::Westwood::new(&cc_size::setup().into())) }

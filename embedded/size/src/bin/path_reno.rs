@@ -1,0 +1,6 @@
+//! See the library's documentation.
+
+#![no_std]
+#![no_main]
+
+cc_size::program! { cc_size::path(cc_reno::Reno::new(&cc_size::setup().into())) }
