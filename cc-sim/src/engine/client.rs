@@ -267,6 +267,14 @@ impl Client {
         self.note_data();
     }
 
+    /// More stream data of the packet that just arrived.
+    pub(super) fn on_second_piece(&mut self, offset: u64, length: u64) {
+        if matches!(self.phase, Phase::Receiving | Phase::Closing) {
+            self.received += self.stream.insert(offset, offset + length - 1);
+            self.note_data();
+        }
+    }
+
     /// The pieces of the packet that just arrived.
     pub(super) fn on_pieces(&mut self, now: u64, pieces: impl Iterator<Item = Piece>) {
         let Some(media) = &mut self.media else { return };

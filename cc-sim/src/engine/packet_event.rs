@@ -13,7 +13,8 @@ pub enum PacketEvent {
         bytes: u64,
         /// Where in the stream its data begins; of audio and video, how many pieces of streams were sent before.
         offset: u64,
-        /// How much data it has, in bytes; 0 for a probe.
+        /// How much data it has there, in bytes; 0 for a probe. Repeated data that does not fill a packet has other data behind it,
+        /// which is not told.
         length: u64,
         /// Whether it is there to find out the path MTU (RFC 9000 section 14.4).
         is_mtu_probe: bool,

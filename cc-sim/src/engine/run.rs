@@ -245,10 +245,12 @@ impl<'a> Simulation<'a> {
         let flow = self.flows.get_mut(index)?;
         if flow.direction == direction {
             flow.client.on_arrival(self.clock, packet);
-            if let Some(media) = flow.server.media()
-                && let Content::Data(data) = &packet.content
-            {
-                flow.client.on_pieces(self.clock, media.packet(data.offset).filter(|_| data.length > 0));
+            if let Content::Data(data) = &packet.content {
+                if let Some(media) = flow.server.media() {
+                    flow.client.on_pieces(self.clock, media.packet(data.offset).filter(|_| data.length > 0));
+                } else if let Some((offset, length)) = flow.server.second_piece(data.number) {
+                    flow.client.on_second_piece(offset, length);
+                }
             }
             self.note_progress(index);
             self.reschedule_client(index);

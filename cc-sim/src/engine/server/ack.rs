@@ -86,6 +86,9 @@ impl Server {
             Some(media) => media.on_acked(packet.offset),
             None => {
                 self.stream.acked.insert(packet.offset, packet.offset + packet.length - 1);
+                if let Some((offset, length)) = self.second_piece(number) {
+                    self.stream.acked.insert(offset, offset + length - 1);
+                }
             }
         }
         if packet.bytes > self.mtu.current && packet.bytes <= self.config.mtu {
@@ -162,7 +165,11 @@ impl Server {
         match &mut self.media {
             _ if packet.length == 0 => {}
             Some(media) => media.on_lost(packet.offset),
-            None => self.stream.retransmit.push_back((packet.offset, packet.length)),
+            None => {
+                self.stream.retransmit.push_back((packet.offset, packet.length));
+                let second = self.second_piece(number);
+                self.stream.retransmit.extend(second);
+            }
         }
         if packet.bytes == self.mtu.current && self.mtu.current > self.config.initial_mtu {
             self.mtu.full_losses += 1;
@@ -250,6 +257,9 @@ impl Server {
             self.first_number += 1;
         }
         self.acked.forget_below(self.first_number);
+        while self.stream.second.front().is_some_and(|&(number, ..)| number < self.first_number) {
+            self.stream.second.pop_front();
+        }
         // A packet without data has no pieces.
         if let (Some(media), Some(oldest)) =
             (&mut self.media, self.sent.iter().find(|packet| packet.length > 0))

@@ -140,6 +140,8 @@ struct Stream {
     bytes: u64,
     next_offset: u64,
     retransmit: VecDeque<(u64, u64)>,
+    /// Packets that carry a second piece behind repeated data that has not filled them, ascending: number, offset and length.
+    second: VecDeque<(u64, u64, u64)>,
     acked: Ranges,
     limits: Limits,
 }
@@ -242,6 +244,7 @@ impl Server {
                 bytes: transfer.bytes,
                 next_offset: 0,
                 retransmit: VecDeque::new(),
+                second: VecDeque::new(),
                 acked: Ranges::default(),
                 limits: Limits {
                     max_data: config.initial_max_data,
@@ -286,6 +289,13 @@ impl Server {
         };
         media.on_control(now, control, client.requests(), client.stops());
         self.pacing_until = Some(now);
+    }
+
+    /// The second piece of stream data in a packet, if it has one and is not forgotten: offset and length.
+    pub(super) fn second_piece(&self, number: u64) -> Option<(u64, u64)> {
+        let second = &self.stream.second;
+        let place = second.binary_search_by_key(&number, |&(number, ..)| number).ok()?;
+        second.get(place).map(|&(_, offset, length)| (offset, length))
     }
 
     pub(super) fn path(&self) -> &SimPath {

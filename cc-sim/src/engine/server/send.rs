@@ -10,6 +10,9 @@ use cc_core::{CongestionController, MtuChange, OutgoingPacket, PacketSpace, Send
 /// datagram, Handshake and 1-RTT the second.
 const INITIAL_PACKET: u64 = 184;
 const FINISHED_1RTT: u64 = 222;
+/// What a second STREAM frame takes beside its data, in bytes: its type, stream ID and offset (4), and the length of the frame
+/// before it (2), which no longer ends with the packet.
+const SECOND_FRAME: u64 = 1 + 1 + 4 + 2;
 const FINISHED_HANDSHAKE: u64 = size::SERVER_FINISHED - FINISHED_1RTT;
 
 impl Server {
@@ -71,7 +74,7 @@ impl Server {
     ) {
         if std::mem::take(&mut self.handshake.is_second_repeated) {
             self.transmit(now, FINISHED_1RTT, 0, 0, downlink, counters);
-            // The probe timeout runs from it.
+            // The probe timeout counts from this packet on, not from those of the flight.
             self.set_timers();
         }
     }
@@ -159,7 +162,12 @@ impl Server {
             let cwnd = self.path.controller().cwnd();
             // A probe goes before data that would profit from it (sim_model section 5.5: window and pacer apply).
             let probes_mtu = self.wants_mtu_probe();
-            let bytes = if probes_mtu { self.config.mtu } else { length + self.config.overhead };
+            let second = if repeated && !probes_mtu { self.second_chunk(length) } else { None };
+            let bytes = match second {
+                _ if probes_mtu => self.config.mtu,
+                None => length + self.config.overhead,
+                Some((_, second, _)) => length + SECOND_FRAME + second + self.config.overhead,
+            };
             let blocked = if self.config.may_overshoot { in_flight > cwnd } else { in_flight + bytes > cwnd };
             if blocked && !self.path.controller().may_send_beyond_cwnd() {
                 self.path.note_limit(SendLimit::Cwnd);
@@ -172,6 +180,11 @@ impl Server {
             }
             if probes_mtu {
                 self.send_mtu_probe(now, downlink, counters);
+            } else if let Some(second) = second {
+                self.take_repeated(length);
+                let (second_offset, second_length) = self.take_second(second);
+                let number = self.transmit(now, bytes, offset, length, downlink, counters);
+                self.stream.second.push_back((number, second_offset, second_length));
             } else {
                 if let Some(media) = &mut self.media {
                     let room = self.mtu.current - self.config.overhead;
@@ -227,10 +240,44 @@ impl Server {
                 Some(_) => return Some((offset, length.min(room), true)),
             }
         }
-        let limit =
-            self.stream.limits.max_data.min(self.stream.limits.max_stream_data).min(self.stream.bytes);
-        let length = room.min(limit.saturating_sub(self.stream.next_offset));
+        let length = room.min(self.sendable().saturating_sub(self.stream.next_offset));
         (length > 0).then_some((self.stream.next_offset, length, false))
+    }
+
+    /// What fills a packet with `length` bytes of repeated data, if there is room left: what was lost next, or new data. Offset, length
+    /// and whether it is repeated.
+    fn second_chunk(&self, length: u64) -> Option<(u64, u64, bool)> {
+        let room = (self.mtu.current - self.config.overhead).saturating_sub(length + SECOND_FRAME);
+        if room == 0 || self.media.is_some() {
+            return None;
+        }
+        let is_wanted = |&&(offset, length): &&(u64, u64)| {
+            self.stream.acked.first_gap(offset, offset + length - 1).is_some()
+        };
+        if let Some(&(offset, length)) = self.stream.retransmit.iter().skip(1).find(is_wanted) {
+            return Some((offset, length.min(room), true));
+        }
+        let length = room.min(self.sendable().saturating_sub(self.stream.next_offset));
+        (length > 0).then_some((self.stream.next_offset, length, false))
+    }
+
+    /// Takes the second piece, `chunk`, once the first is taken; its offset and length.
+    fn take_second(&mut self, (offset, length, repeated): (u64, u64, bool)) -> (u64, u64) {
+        if repeated {
+            while self.stream.retransmit.front().is_some_and(|&(first, _)| first != offset) {
+                self.stream.retransmit.pop_front();
+            }
+            self.take_repeated(length);
+        } else {
+            self.stream.next_offset += length;
+        }
+        (offset, length)
+    }
+
+    /// Up to where flow control and the end of the data allow it to send.
+    fn sendable(&self) -> u64 {
+        let stream = &self.stream;
+        stream.limits.max_data.min(stream.limits.max_stream_data).min(stream.bytes)
     }
 
     pub(super) fn take_repeated(&mut self, sent: u64) {

@@ -366,3 +366,29 @@ fn a_path_that_loses_whatever_is_ect_gets_not_ect() {
     assert_eq!(bench.counters.packets_lost, 10);
     assert!(bench.counters.ecn_failed && !bench.server.uses_ecn());
 }
+
+#[test]
+fn repeated_data_that_does_not_fill_a_packet_has_more_behind_it() {
+    let mut bench = Bench::ready(&plain());
+    let stream = &mut bench.server.stream;
+    // Two packets of 1440 bytes, 1406 of data each, were lost, one in between that has arrived since, and the size is 1252: 1218 of data.
+    stream.next_offset = 10_000;
+    stream.retransmit = [(0, 1_406), (1_406, 1_406), (5_000, 1_406)].into();
+    stream.acked.insert(1_406, 2_811);
+    let sent = |bench: &Bench, number| {
+        let packet = *bench.server.packet(number).unwrap();
+        ((packet.bytes, packet.offset, packet.length), bench.server.second_piece(number))
+    };
+    bench.wake(20_000);
+    assert_eq!(sent(&bench, 2), ((1_252, 0, 1_218), None));
+    // The rest of the first, 188, and 1218 - 188 - 8 = 1022 of the other.
+    assert_eq!(sent(&bench, 3), ((1_252, 1_218, 188), Some((5_000, 1_022))));
+    // The rest of that, 384, and 1218 - 384 - 8 = 826 of new data.
+    assert_eq!(sent(&bench, 4), ((1_252, 6_022, 384), Some((10_000, 826))));
+    assert_eq!(sent(&bench, 5), ((1_252, 10_826, 1_218), None));
+    // Packet 3 is lost with both pieces (three numbers later), packet 4 arrives with both.
+    bench.ack(40_000, &[(0, 2), (4, 6)]);
+    assert_eq!(bench.server.stream.retransmit, [(1_218, 188), (5_000, 1_022)]);
+    assert_eq!(bench.server.stream.acked.first_gap(6_022, 6_405), None);
+    assert_eq!(bench.server.stream.acked.first_gap(10_000, 10_825), None);
+}
