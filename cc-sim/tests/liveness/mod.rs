@@ -10,7 +10,8 @@
 //!   (RFC 9438 section 4.3, the slowest there is) in `P` round trips, in the middle of which a full queue may halve the
 //!   window once; 40 are for the timeout, the eight that are measured, and the cycles of senders that measure the path.
 //!   While other flows have not ended, all flows together must do so. Where that fails, the run is made again, and so much
-//!   more time given as the flows' algorithms may go on with what they measured before (`memory`). One algorithm may
+//!   more time given as the flows' algorithms may go on with what they measured before (`memory`), and the probe timeout takes that
+//!   packets leave behind which the disturbance has held back: three times as long as it lasted. One algorithm may
 //!   stay below half of what the path carries (`memory`).
 //! - **No stall**: at the end of the run the last progress is not longer ago than the eight round trips and a timeout.
 //! - **Bounds**: the wait in the queue is never above its limit by more than a datagram's time. Once back to work, and eight
@@ -38,6 +39,10 @@ const MEASURED: u64 = 8;
 const SHARE: u64 = 50;
 /// Longest probe timeout that is waited for, in microseconds: the scenario's default cap.
 const MAX_TIMEOUT_US: u64 = 2_000_000;
+
+/// A packet that was held for `R`, at most as long as the disturbance, may leave a first probe timeout of this many times `R`: a
+/// smoothed RTT of `R`, and four times a variation of `R / 2` (RFC 9002 sections 5.3 and 6.2.1).
+const HELD_TIMEOUT: u64 = 3;
 
 /// How the message begins if the flow was not seen back at work.
 const NOT_BACK: &str = "not back at work";
@@ -68,9 +73,9 @@ pub(crate) fn check_with(
         ..Calm::of(scenario)?
     };
     let result = run(scenario, algorithm, make, seed, calm);
-    let more_us = memory_us(scenario, algorithm);
+    let more_us = memory_us(scenario, algorithm) + HELD_TIMEOUT * calm.from;
     match result {
-        Err(message) if more_us > 0 && message.starts_with(NOT_BACK) => {
+        Err(message) if message.starts_with(NOT_BACK) => {
             let calm = Calm { allowed_us: calm.allowed_us + more_us, ..calm };
             run(scenario, algorithm, make, seed, calm)
         }
