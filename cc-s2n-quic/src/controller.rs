@@ -7,7 +7,16 @@ use cc_core::{
     PacketSpace, PathRtt, Snapshot,
 };
 use s2n::{Endpoint, PathInfo, Publisher, RandomGenerator, RttEstimator, Timestamp};
-use s2n_quic::provider::congestion_controller as s2n;
+
+/// What `s2n_quic::provider::congestion_controller` exports, from where it gets it: s2n-quic itself is much larger.
+mod s2n {
+    pub(super) use s2n_quic_core::random::Generator as RandomGenerator;
+    pub(super) use s2n_quic_core::recovery::RttEstimator;
+    pub(super) use s2n_quic_core::recovery::congestion_controller::{
+        CongestionController, Endpoint, PathInfo, Publisher,
+    };
+    pub(super) use s2n_quic_core::time::Timestamp;
+}
 
 /// What the first moment that s2n-quic tells is called: not zero, which means "never" in some places.
 const START: Instant = Instant::from_secs(1);
