@@ -26,8 +26,11 @@ pub struct Ledger<C> {
     /// The stack's own statistics, for a stack that says all of them.
     given_rtt: Option<PathRtt>,
     rtt_seen: bool,
-    /// Send time of the newest packet acked so far.
+    /// Send time of the newest packet acked so far, of those that give RTT samples.
     newest_acked_sent_at: Option<Instant>,
+    /// Send time of the newest packet acked so far. No stack says whether it carried data; that it was ack-eliciting is as near as
+    /// it gets (an algorithm that never saw any would take itself for application-limited for ever).
+    newest_data_sent_at: Option<Instant>,
     /// Time of the newest call.
     now: Instant,
     max_datagram_size: u64,
@@ -61,6 +64,7 @@ impl<C: CongestionController> Ledger<C> {
             given_rtt: None,
             rtt_seen: false,
             newest_acked_sent_at: None,
+            newest_data_sent_at: None,
             now,
             max_datagram_size,
             next_number: 0,
@@ -359,6 +363,8 @@ impl<C: CongestionController> Ledger<C> {
         let prior_bytes_in_flight = self.bytes_in_flight;
         let prior_lost = self.sampler.lost();
         let rtt = self.take_rtt(frame);
+        let newest = frame.newest_acked().map(|newest| newest.sent_at.min(now));
+        self.newest_data_sent_at = self.newest_data_sent_at.max(newest);
         for packet in &frame.lost {
             self.sampler.on_lost(packet.bytes);
         }
@@ -405,7 +411,7 @@ impl<C: CongestionController> Ledger<C> {
                 limited_by,
                 max_bytes_in_flight: self.max_bytes_in_flight,
                 app_limited_at: self.app_limited_at,
-                newest_data_sent_at: None,
+                newest_data_sent_at: self.newest_data_sent_at,
             };
             self.controller.on_ack(&state, &ack);
             self.max_bytes_in_flight = self.bytes_in_flight;

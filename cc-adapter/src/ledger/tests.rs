@@ -32,11 +32,20 @@ struct Spy {
     quantum: u64,
     beyond: bool,
     holds_back: bool,
+    newest_data: Option<Instant>,
 }
 
 impl Default for Spy {
     fn default() -> Self {
-        Self { told: Vec::new(), cwnd: 12_000, rate: None, quantum: 2_400, beyond: false, holds_back: false }
+        Self {
+            told: Vec::new(),
+            cwnd: 12_000,
+            rate: None,
+            quantum: 2_400,
+            beyond: false,
+            holds_back: false,
+            newest_data: None,
+        }
     }
 }
 
@@ -45,7 +54,8 @@ impl CongestionController for Spy {
         self.told.push((*path, Told::Sent(*packet)));
     }
     fn on_ack(&mut self, path: &PathState, ack: &AckEvent<'_>) {
-        assert!(ack.last && ack.newest_data_sent_at.is_none());
+        assert!(ack.last);
+        self.newest_data = ack.newest_data_sent_at;
         self.told.push((
             *path,
             Told::Acked {
@@ -139,6 +149,22 @@ fn ack(ledger: &mut Ledger<Spy>, millis: u64, packet: &AckedPacket, left: u64) {
 /// What was told since the last time.
 fn told(ledger: &mut Ledger<Spy>) -> Vec<(PathState, Told)> {
     std::mem::take(&mut ledger.controller.told)
+}
+
+#[test]
+fn the_newest_packet_acked_counts_as_data() {
+    let mut ledger = ledger();
+    let (first, second) = (packet(1_010, 1_200), packet(1_020, 1_200));
+    send(&mut ledger, 1_010, 1_200);
+    send(&mut ledger, 1_020, 1_200);
+    ack(&mut ledger, 1_060, &second, 1_200);
+    assert_eq!(ledger.controller().newest_data, Some(at(1_020)));
+    // An older one does not take it back.
+    ack(&mut ledger, 1_061, &first, 0);
+    assert_eq!(ledger.controller().newest_data, Some(at(1_020)));
+    // A send time in the future (a stack's clock that went back) is taken as now.
+    ack(&mut ledger, 1_070, &packet(9_000, 1_200), 0);
+    assert_eq!(ledger.controller().newest_data, Some(at(1_070)));
 }
 
 #[test]
