@@ -303,7 +303,8 @@ impl<C: CongestionController> Ledger<C> {
     }
 
     /// A window in bytes that stands for both window and pacing rate, for a stack that does not pace at a rate it is told: the rate
-    /// acts on the bytes in flight, `min(cwnd, rate * smoothed_rtt)`.
+    /// acts on the bytes in flight, `min(cwnd, rate * smoothed_rtt)`, the product rounded up to whole datagrams. A pacer sends two and
+    /// a half datagrams in a round trip if that is the rate; in a window only two would fit, and a gain of a quarter be lost.
     ///
     /// The rate lets one send quantum through in any case, as a pacer does, and two datagrams at least. Where the controller
     /// allows one packet beyond its window (RFC 9002 section 7.3.2), there is room for that.
@@ -312,9 +313,11 @@ impl<C: CongestionController> Ledger<C> {
         let cwnd = self.controller.cwnd();
         let window = match (self.controller.pacing_rate(), self.path_rtt()) {
             (Some(rate), Some(rtt)) => {
-                let burst = MIN_WINDOW_DATAGRAMS.saturating_mul(self.max_datagram_size);
+                let datagram = self.max_datagram_size.max(1);
+                let burst = MIN_WINDOW_DATAGRAMS.saturating_mul(datagram);
                 let burst = self.controller.send_quantum().max(burst);
-                cwnd.min(rate.bytes_in(rtt.smoothed).max(burst))
+                let paced = rate.bytes_in(rtt.smoothed).max(burst);
+                cwnd.min(paced.div_ceil(datagram).saturating_mul(datagram))
             }
             _ => cwnd,
         };

@@ -429,18 +429,21 @@ fn window_and_rate_are_one_window() {
     ledger.controller.rate = Some(Rate::from_bytes_per_sec(60_000));
     assert_eq!(ledger.window_for_rate(), 12_000);
     ack(&mut ledger, 1_100, &packet(1_000, 1_200), 0);
-    // 60 000 * 0.1 = 6000.
+    // 60 000 * 0.1 = 6000, five datagrams.
     assert_eq!(ledger.window_for_rate(), 6_000);
+    // A byte per second more: the sixth begins.
+    ledger.controller.rate = Some(Rate::from_bytes_per_sec(60_010));
+    assert_eq!(ledger.window_for_rate(), 7_200);
     // Not paced.
     ledger.controller.rate = None;
     assert_eq!(ledger.window_for_rate(), 12_000);
     // The rate allows more than the window.
     ledger.controller.rate = Some(Rate::from_bytes_per_sec(1_000_000));
     assert_eq!(ledger.window_for_rate(), 12_000);
-    // A tiny rate lets a quantum through, and two datagrams.
+    // A tiny rate lets a quantum through, in whole datagrams, and two of them.
     ledger.controller.rate = Some(Rate::from_bytes_per_sec(1));
     ledger.controller.quantum = 5_000;
-    assert_eq!(ledger.window_for_rate(), 5_000);
+    assert_eq!(ledger.window_for_rate(), 6_000);
     ledger.controller.quantum = 1;
     assert_eq!(ledger.window_for_rate(), 2_400);
     // But never more than the window.

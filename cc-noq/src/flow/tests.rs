@@ -173,6 +173,21 @@ fn calls(bytes: impl Strategy<Value = u64>) -> impl Strategy<Value = Vec<Call>> 
     proptest::collection::vec((0..18_u8, 0..30_000_u64, bytes, 0..200_000_u64), 1..120)
 }
 
+/// As noq does: losses are told one by one before their sum, which then adds nothing. A sum alone has no number, and at one instant
+/// (these clocks may stand still) no controller can tell whether it is older than numbered packets.
+fn as_noq(calls: &[Call]) -> Vec<Call> {
+    let mut told = false;
+    let keeps = |call: &&Call| match call.0 {
+        10 => {
+            told = true;
+            true
+        }
+        11 => std::mem::take(&mut told),
+        _ => true,
+    };
+    calls.iter().filter(keeps).copied().collect()
+}
+
 proptest! {
     #[test]
     fn nothing_panics_whatever_is_called(
@@ -189,7 +204,7 @@ proptest! {
 
     #[test]
     fn the_invariants_of_the_kit_hold_behind_the_adapter(calls in calls(0..20_000_u64)) {
-        let start = start();
+        let (start, calls) = (start(), as_noq(&calls));
         let make = |setup: &cc_core::Setup| cc_cubic::Cubic::new(&cc_cubic::Config::from(*setup));
         let config = Config::new(move |setup| {
             Watched::new(make(setup), &Subject::loss_based("cubic", make).with_betas(70, 85))

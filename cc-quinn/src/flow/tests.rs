@@ -98,13 +98,13 @@ fn a_rate_shows_as_the_flight_that_it_makes() {
     flow.on_ack(start + ms(100), start, 1_200, false);
     flow.on_end_acks(start + ms(100), 0, false);
     flow.commit();
-    // 500 000 B/s * 0.1 s, and one for the strict test.
-    assert_eq!(flow.window(), 50_001);
-    // Smoothed RTT (7 * 100 + 180) / 8 = 110 ms.
+    // 500 000 B/s * 0.1 s are 41.7 datagrams: 42 * 1200, and one for the strict test.
+    assert_eq!(flow.window(), 50_401);
+    // Smoothed RTT (7 * 100 + 180) / 8 = 110 ms: 45.8 datagrams, 46 * 1200.
     flow.on_sent(start + ms(200), 1_200);
     flow.on_ack(start + ms(380), start + ms(200), 1_200, false);
     flow.commit();
-    assert_eq!(flow.window(), 55_001);
+    assert_eq!(flow.window(), 55_201);
 }
 
 /// One call: what, how much later in microseconds, how many bytes, and how long before now it was sent.
