@@ -102,6 +102,12 @@ impl<C: CongestionController> Ledger<C> {
         self.max_datagram_size
     }
 
+    /// The path's RTT; `None` before the first sample.
+    #[must_use]
+    pub fn path_rtt(&self) -> Option<PathRtt> {
+        self.given_rtt.or_else(|| self.rtt.as_path_rtt())
+    }
+
     /// `smoothed_rtt`; the initial RTT of RFC 9002 before the first sample.
     #[must_use]
     pub fn smoothed_rtt(&self) -> Duration {
@@ -480,10 +486,6 @@ impl<C: CongestionController> Ledger<C> {
         if self.bytes_in_flight == 0 && self.sampler.delivered() > 0 {
             self.idle_since = self.idle_since.or(Some(now));
         }
-    }
-
-    fn path_rtt(&self) -> Option<PathRtt> {
-        self.given_rtt.or_else(|| self.rtt.as_path_rtt())
     }
 
     fn state(&self) -> PathState {

@@ -1,15 +1,20 @@
 //! What was remembered of packets when they were sent, found by send time.
 
-use cc_core::{Duration, Instant, PacketSnapshot};
+use cc_core::{Duration, INITIAL_RTT, Instant, PacketSnapshot, PathRtt};
 use std::collections::VecDeque;
 
 /// How many send times are kept. Beyond that every second one is folded into the one before it.
 const MAX_ENTRIES: usize = 8_192;
 
-/// How long a send time is kept at least, in time and in smoothed RTTs: until then a packet is acked or declared lost, but for
-/// a path that fell silent, whose next rate sample would say nothing anyway.
+/// How long a send time is kept at least while nothing is heard of later ones, in time and in smoothed RTTs: until then a packet is
+/// acked or declared lost, but for a path that fell silent, whose next rate sample would say nothing anyway.
 const MIN_AGE: Duration = Duration::from_secs(1);
 const MIN_AGE_IN_RTTS: u64 = 8;
+
+/// How old a send time is, in RTTs, when it is settled because a later one was acked: such packets are lost after 9/8 of an RTT and
+/// at least the timer's granularity (RFC 9002 section 6.1.2). Of the RTTs, since stacks differ in which they take.
+const SETTLED_AGE_IN_RTTS: u64 = 2;
+const GRANULARITY: Duration = Duration::from_millis(1);
 
 /// Packets this small are not kept apart when they are sent within [`FOLD_WITHIN`] of the send before: a receiver sends thousands of
 /// ACK-only packets a second, which no ack ever asks for.
@@ -18,13 +23,16 @@ const FOLD_WITHIN: Duration = Duration::from_millis(1);
 
 /// The delivery state at each send, for a stack that names a packet by nothing but its send time (quinn).
 ///
-/// Entries go by age only, never because their packets were acked or lost, since the sums of bytes do not tell which those were:
-/// ACK-only packets are announced and never acked, MTU probes the other way round. Memory is bounded: an entry that
+/// Entries go by age only, never because as many bytes were acked or lost, since the sums do not tell which packets those were:
+/// ACK-only packets are announced and never acked, MTU probes the other way round. They are two round trips old at most while acks
+/// come, so that on a fast path with a short RTT they stay in the processor's cache. Memory is bounded: an entry that
 /// finds no room is folded into an older one. A rate sample from an older state is as valid; it only spans a longer time.
 #[derive(Clone, Debug, Default)]
 pub struct SendTimes {
     /// Ascending by send time.
     entries: VecDeque<Entry>,
+    /// The latest send time that was acked.
+    newest_acked: Option<Instant>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -42,18 +50,12 @@ impl SendTimes {
     /// Nothing was sent.
     #[must_use]
     pub const fn new() -> Self {
-        Self { entries: VecDeque::new() }
+        Self { entries: VecDeque::new(), newest_acked: None }
     }
 
-    /// `bytes` were sent at `sent_at`; `snapshot` is the state with them. `smoothed_rtt` says how long it is kept.
-    pub fn on_sent(
-        &mut self,
-        sent_at: Instant,
-        bytes: u64,
-        snapshot: &PacketSnapshot,
-        smoothed_rtt: Duration,
-    ) {
-        let oldest = sent_at.before(smoothed_rtt.times(MIN_AGE_IN_RTTS).max(MIN_AGE));
+    /// `bytes` were sent at `sent_at`; `snapshot` is the state with them. `rtt` is that of the path, which says what is too old.
+    pub fn on_sent(&mut self, sent_at: Instant, bytes: u64, snapshot: &PacketSnapshot, rtt: Option<PathRtt>) {
+        let oldest = self.oldest(sent_at, rtt);
         while self.entries.front().is_some_and(|entry| entry.sent_at < oldest) {
             self.entries.pop_front();
         }
@@ -77,6 +79,7 @@ impl SendTimes {
     ///
     /// Of packets sent at one time the first acked is taken for the first sent: its flight is the one before and itself.
     pub fn on_acked(&mut self, sent_at: Instant, bytes: u64) -> Option<PacketSnapshot> {
+        self.newest_acked = self.newest_acked.max(Some(sent_at));
         let entry = self.find(sent_at)?;
         entry.acked = entry.acked.saturating_add(bytes).min(entry.bytes.max(bytes));
         Some(entry.with_flight(entry.acked))
@@ -97,6 +100,15 @@ impl SendTimes {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
+    }
+
+    /// What was sent before that is forgotten.
+    fn oldest(&self, now: Instant, rtt: Option<PathRtt>) -> Instant {
+        let smoothed = rtt.map_or(INITIAL_RTT, |rtt| rtt.smoothed);
+        let unheard = now.before(smoothed.times(MIN_AGE_IN_RTTS).max(MIN_AGE));
+        let (Some(acked), Some(rtt)) = (self.newest_acked, rtt) else { return unheard };
+        let loss_delay = rtt.smoothed.max(rtt.latest).times(SETTLED_AGE_IN_RTTS).max(GRANULARITY);
+        unheard.max(acked.min(now.before(loss_delay)))
     }
 
     /// The last entry that is not later than `sent_at`.
@@ -130,10 +142,15 @@ impl Entry {
 #[cfg(test)]
 mod tests {
     use super::{MAX_ENTRIES, SendTimes};
-    use cc_core::{Duration, Instant, PacketSnapshot};
+    use cc_core::{Duration, Instant, PacketSnapshot, PathRtt};
     use proptest::prelude::*;
 
-    const RTT: Duration = Duration::from_millis(100);
+    const RTT: Option<PathRtt> = rtt(100, 100);
+
+    const fn rtt(smoothed_ms: u64, latest_ms: u64) -> Option<PathRtt> {
+        let (smoothed, latest) = (Duration::from_millis(smoothed_ms), Duration::from_millis(latest_ms));
+        Some(PathRtt { latest, smoothed, min: smoothed, var: Duration::ZERO })
+    }
 
     fn at(millis: u64) -> Instant {
         Instant::from_millis(millis)
@@ -173,24 +190,63 @@ mod tests {
     }
 
     #[test]
-    fn entries_go_by_age_only() {
+    fn while_nothing_is_acked_a_send_is_kept_for_a_second_and_eight_rtts() {
         let mut times = SendTimes::new();
         sent(&mut times, 1_000, 1_200, 1_200, 1);
-        times.on_acked(at(1_000), 1_200);
         // The larger of one second and eight RTTs of 100 ms: 2000 ms is the last moment to keep it.
         sent(&mut times, 2_000, 1_200, 1_200, 2);
-        assert_eq!(times.on_acked(at(1_000), 1_200).unwrap().delivered, 1);
+        assert_eq!(times.on_lost(at(1_000)).unwrap().delivered, 1);
         sent(&mut times, 2_001, 1_200, 2_400, 3);
-        assert_eq!(times.on_acked(at(1_000), 1_200), None);
-        assert_eq!(times.on_acked(at(2_000), 1_200).unwrap().delivered, 2);
+        assert_eq!(times.on_lost(at(1_000)), None);
+        assert_eq!(times.on_lost(at(2_000)).unwrap().delivered, 2);
         // Eight RTTs of 500 ms are 4 s.
         let mut times = SendTimes::new();
-        let slow = Duration::from_millis(500);
+        let slow = rtt(500, 500);
         times.on_sent(at(1_000), 1_200, &PacketSnapshot::default(), slow);
         times.on_sent(at(5_000), 1_200, &PacketSnapshot::default(), slow);
         assert_eq!(times.len(), 2);
         times.on_sent(at(5_001), 1_200, &PacketSnapshot::default(), slow);
         assert_eq!(times.len(), 2);
+    }
+
+    #[test]
+    fn what_was_sent_before_something_acked_is_kept_for_two_rtts() {
+        let mut times = SendTimes::new();
+        let send = |times: &mut SendTimes, millis, latest_ms| {
+            let snapshot = PacketSnapshot { delivered: millis, bytes_in_flight: 1_200, ..Default::default() };
+            times.on_sent(at(millis), 1_200, &snapshot, rtt(100, latest_ms));
+        };
+        for millis in [1_000, 1_010, 1_020] {
+            send(&mut times, millis, 100);
+        }
+        times.on_acked(at(1_020), 1_200);
+        // 200 ms after 1000 it may still be acked or declared lost.
+        send(&mut times, 1_200, 100);
+        assert_eq!(times.on_lost(at(1_000)).unwrap().delivered, 1_000);
+        send(&mut times, 1_201, 100);
+        assert_eq!(times.on_lost(at(1_009)), None);
+        // An RTT sample of 150 ms makes it 300 ms, however small the smoothed one is; 1020 is kept for a second, since nothing
+        // later was acked.
+        send(&mut times, 1_310, 150);
+        assert_eq!(times.on_lost(at(1_010)).unwrap().delivered, 1_010);
+        send(&mut times, 1_311, 150);
+        assert_eq!(times.on_lost(at(1_015)), None);
+        assert_eq!(times.on_lost(at(1_020)).unwrap().delivered, 1_020);
+    }
+
+    #[test]
+    fn a_fast_path_of_a_short_rtt_takes_a_few_entries() {
+        // A send every 30 us, acked 100 us later: 2 RTTs are less than the granularity of a millisecond.
+        let mut times = SendTimes::new();
+        let sent_at = |index: u64| at(1_000).after(Duration::from_micros(30 * index));
+        let rtt = PathRtt { smoothed: Duration::from_micros(100), ..RTT.unwrap() };
+        let rtt = PathRtt { latest: Duration::from_micros(100), ..rtt };
+        for index in 4..100_000 {
+            times.on_sent(sent_at(index), 14_520, &PacketSnapshot::default(), Some(rtt));
+            assert!(times.on_acked(sent_at((index - 4).max(4)), 14_520).is_some());
+        }
+        // 1000 us are 33 sends, and the one at hand.
+        assert_eq!(times.len(), 34);
     }
 
     #[test]

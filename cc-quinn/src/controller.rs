@@ -6,6 +6,7 @@ use cc_core::{CongestionController, Snapshot};
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
 use std::any::Any;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -15,11 +16,22 @@ const BITS: u64 = 8;
 /// A controller as quinn wants it. [`Config`] makes them.
 ///
 /// quinn reads it through shared references, and a read may have to deliver a frame that was collected: hence the lock, which is
-/// never contended.
+/// never contended. The window is asked for twice for each datagram, so that it is kept until the next event.
 #[derive(Debug)]
-pub struct QuinnController<C>(Mutex<Flow<C>>);
+pub struct QuinnController<C> {
+    flow: Mutex<Flow<C>>,
+    /// In bytes; [`UNKNOWN`] after an event.
+    window: AtomicU64,
+}
+
+/// No window is that small: quinn's test is strict, so that it would never send.
+const UNKNOWN: u64 = 0;
 
 impl<C: CongestionController + Clone> QuinnController<C> {
+    const fn new(flow: Flow<C>) -> Self {
+        Self { flow: Mutex::new(flow), window: AtomicU64::new(UNKNOWN) }
+    }
+
     /// The controller's state for logs.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
@@ -35,13 +47,15 @@ impl<C: CongestionController + Clone> QuinnController<C> {
     /// With everything delivered that was collected.
     fn read(&self) -> MutexGuard<'_, Flow<C>> {
         // A controller that panicked while the lock was held is used as it is: quinn has no way to be told.
-        let mut flow = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut flow = self.flow.lock().unwrap_or_else(PoisonError::into_inner);
         flow.commit();
         flow
     }
 
+    /// For an event.
     fn write(&mut self) -> &mut Flow<C> {
-        self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
+        *self.window.get_mut() = UNKNOWN;
+        self.flow.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -77,7 +91,15 @@ impl<C: CongestionController + Clone> Controller for QuinnController<C> {
     }
 
     fn window(&self) -> u64 {
-        self.read().window()
+        // Nobody changes it meanwhile: events have the controller for themselves.
+        match self.window.load(Ordering::Relaxed) {
+            UNKNOWN => {
+                let window = self.read().window();
+                self.window.store(window, Ordering::Relaxed);
+                window
+            }
+            window => window,
+        }
     }
 
     fn metrics(&self) -> ControllerMetrics {
@@ -90,7 +112,7 @@ impl<C: CongestionController + Clone> Controller for QuinnController<C> {
     }
 
     fn clone_box(&self) -> Box<dyn Controller> {
-        Box::new(Self(Mutex::new(self.read().for_new_port())))
+        Box::new(Self::new(self.read().for_new_port()))
     }
 
     fn initial_window(&self) -> u64 {
@@ -104,7 +126,7 @@ impl<C: CongestionController + Clone> Controller for QuinnController<C> {
 
 impl<C: CongestionController + Clone> ControllerFactory for Config<C> {
     fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn Controller> {
-        Box::new(QuinnController(Mutex::new(Flow::new(&self.recipe, now, current_mtu))))
+        Box::new(QuinnController::new(Flow::new(&self.recipe, now, current_mtu)))
     }
 }
 

@@ -13,10 +13,22 @@ pub(crate) struct Flow<C> {
     clock: Clock,
     ledger: Ledger<C>,
     times: SendTimes,
+    /// Acks that came and are not in the ledger yet.
+    acked: Option<Together>,
     initial_window: u64,
     /// A copy that has not been used yet. It may be one to look at only (`Connection::congestion_state`), so that it becomes the
     /// controller of a new port with the first thing that it is told.
     is_copy: bool,
+}
+
+/// Acked packets that left together, as those of one call to the kernel do. quinn tells of each alone; they cost one look-up.
+#[derive(Clone, Copy, Debug)]
+struct Together {
+    now: Instant,
+    sent: Instant,
+    bytes: u64,
+    packets: u32,
+    app_limited: bool,
 }
 
 impl<C: CongestionController + Clone> Flow<C> {
@@ -29,6 +41,7 @@ impl<C: CongestionController + Clone> Flow<C> {
             initial_window: controller.cwnd(),
             ledger: Ledger::new(controller, clock.start(), mtu),
             times: SendTimes::new(),
+            acked: None,
             is_copy: false,
         }
     }
@@ -44,10 +57,11 @@ impl<C: CongestionController + Clone> Flow<C> {
 
     /// Delivers what was collected of a frame.
     pub(crate) fn commit(&mut self) {
+        self.hand_on();
         self.ledger.commit();
     }
 
-    /// `in_flight + bytes < window` is quinn's test.
+    /// `in_flight + bytes < window` is quinn's test. As of the last commit.
     pub(crate) fn window(&self) -> u64 {
         self.ledger.window_for_rate().saturating_add(STRICT)
     }
@@ -61,22 +75,21 @@ impl<C: CongestionController + Clone> Flow<C> {
     pub(crate) fn on_sent(&mut self, now: Instant, bytes: u64) {
         let at = self.begin(now);
         let sent = self.ledger.on_sent(at, at, bytes, PacketSpace::Application);
-        self.times.on_sent(at, bytes, &sent.snapshot, self.ledger.smoothed_rtt());
+        self.times.on_sent(at, bytes, &sent.snapshot, self.ledger.path_rtt());
     }
 
     /// One ack-eliciting packet was newly acked.
     pub(crate) fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, app_limited: bool) {
-        let at = self.begin(now);
-        self.begin_acks(at, app_limited);
-        let Some(sent_at) = self.clock.sent_at(sent) else { return };
-        let packet = AckedPacket {
-            sent_at,
-            bytes,
-            packets: Some(1),
-            snapshot: self.times.on_acked(sent_at, bytes),
-            ..AckedPacket::default()
-        };
-        self.ledger.on_acked(at, &packet);
+        match &mut self.acked {
+            Some(acked) if acked.now == now && acked.sent == sent => {
+                acked.bytes = acked.bytes.saturating_add(bytes);
+                acked.packets = acked.packets.saturating_add(1);
+            }
+            _ => {
+                self.hand_on();
+                self.acked = Some(Together { now, sent, bytes, packets: 1, app_limited });
+            }
+        }
     }
 
     /// The acks of a frame are complete; losses and marks of the same frame may follow.
@@ -107,10 +120,28 @@ impl<C: CongestionController + Clone> Flow<C> {
     }
 
     pub(crate) fn on_mtu_update(&mut self, mtu: u16) {
+        self.hand_on();
         self.ledger.on_mtu_update(u64::from(mtu));
     }
 
+    /// Hands the acks to the ledger that came since.
+    fn hand_on(&mut self) {
+        let Some(Together { now, sent, bytes, packets, app_limited }) = self.acked.take() else { return };
+        let at = self.begin(now);
+        self.begin_acks(at, app_limited);
+        let Some(sent_at) = self.clock.sent_at(sent) else { return };
+        let packet = AckedPacket {
+            sent_at,
+            bytes,
+            packets: Some(packets),
+            snapshot: self.times.on_acked(sent_at, bytes),
+            ..AckedPacket::default()
+        };
+        self.ledger.on_acked(at, &packet);
+    }
+
     fn begin(&mut self, now: Instant) -> cc_core::Instant {
+        self.hand_on();
         let at = self.clock.at(now);
         if std::mem::take(&mut self.is_copy) {
             self.ledger.on_rebinding(at);

@@ -75,7 +75,7 @@ fn a_copy_to_look_at_is_not_a_new_port_and_one_to_use_is() {
     controller.on_sent(start, 6_000, 4);
     let flight = |controller: &dyn Controller| {
         let copy = inspect(controller);
-        copy.0.lock().unwrap().bytes_in_flight()
+        copy.flow.lock().unwrap().bytes_in_flight()
     };
     assert_eq!(flight(controller.as_ref()), 6_000);
     let mut copy = controller.clone_box();
@@ -98,13 +98,12 @@ fn what_was_sent_before_a_path_is_not_its_business() {
 
 #[test]
 fn a_controller_that_panicked_stays_usable() {
-    let controller =
-        QuinnController(std::sync::Mutex::new(crate::flow::Flow::new(&c4().recipe, start(), 1_200)));
+    let controller = QuinnController::new(crate::flow::Flow::new(&c4().recipe, start(), 1_200));
     let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        let _guard = controller.0.lock();
+        let _guard = controller.flow.lock();
         std::panic::resume_unwind(Box::new("the controller panicked"));
     }));
-    assert!(panicked.is_err() && controller.0.is_poisoned());
+    assert!(panicked.is_err() && controller.flow.is_poisoned());
     let window = controller.window();
     assert!(window > 2_400, "{window}");
     let mut controller: Box<dyn Controller> = Box::new(controller);

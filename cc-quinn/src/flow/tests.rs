@@ -2,7 +2,9 @@
 
 use super::Flow;
 use crate::Config;
-use cc_core::{AckEvent, CongestionController, EcnEvent, LossEvent, PathState, Rate, SentPacket, Snapshot};
+use cc_core::{
+    AckEvent, AckedPacket, CongestionController, EcnEvent, LossEvent, PathState, Rate, SentPacket, Snapshot,
+};
 use cc_cubic::Cubic;
 use cc_testkit::{Subject, Watched};
 use proptest::prelude::*;
@@ -105,6 +107,60 @@ fn a_rate_shows_as_the_flight_that_it_makes() {
     flow.on_ack(start + ms(380), start + ms(200), 1_200, false);
     flow.commit();
     assert_eq!(flow.window(), 55_201);
+}
+
+/// Keeps what it is told of acks: bytes, packets, and the flight at the send, of each entry.
+#[derive(Clone, Debug, Default)]
+struct Told(Vec<Vec<(u64, Option<u32>, u64)>>);
+
+impl CongestionController for Told {
+    fn on_packet_sent(&mut self, _: &PathState, _: &SentPacket) {}
+    fn on_ack(&mut self, _: &PathState, ack: &AckEvent<'_>) {
+        let entry = |packet: &AckedPacket| {
+            (packet.bytes, packet.packets, packet.snapshot.map_or(0, |snapshot| snapshot.bytes_in_flight))
+        };
+        self.0.push(ack.packets.iter().map(entry).collect());
+    }
+    fn on_loss(&mut self, _: &PathState, _: &LossEvent<'_>) {}
+    fn on_ecn(&mut self, _: &PathState, _: &EcnEvent) {}
+    fn pacing_rate(&self) -> Option<Rate> {
+        None
+    }
+    fn cwnd(&self) -> u64 {
+        1_000_000
+    }
+    fn snapshot(&self) -> Snapshot {
+        Snapshot::default()
+    }
+}
+
+#[test]
+fn packets_that_left_together_are_one_entry_and_frames_stay_apart() {
+    let start = start();
+    let mut flow = Flow::new(&Config::new(|_| Told::default()).recipe, start, 1_200);
+    flow.on_sent(start, 3_600);
+    flow.on_sent(start + ms(1), 2_400);
+    // The first frame has two packets of the first send, and one of the second.
+    for sent in [start, start, start + ms(1)] {
+        flow.on_ack(start + ms(100), sent, 1_200, false);
+    }
+    flow.on_end_acks(start + ms(100), 2_400, false);
+    // The next one has a packet of each. Nobody says that it ends.
+    flow.on_ack(start + ms(101), start, 1_200, false);
+    flow.on_ack(start + ms(101), start + ms(1), 1_200, false);
+    flow.commit();
+    // In flight at the first send 3600, at the second 6000. Of packets that left together the first acked counts as the first sent.
+    let of = |bytes, packets, flight| (bytes, Some(packets), flight);
+    assert_eq!(
+        flow.controller().0,
+        [vec![of(2_400, 2, 2_400), of(1_200, 1, 4_800)], vec![of(1_200, 1, 3_600), of(1_200, 1, 6_000)]]
+    );
+    // Nor does one wait for the next call about packets.
+    flow.on_sent(start + ms(110), 1_200);
+    flow.on_ack(start + ms(200), start + ms(110), 1_200, false);
+    flow.on_mtu_update(1_400);
+    flow.commit();
+    assert_eq!(flow.controller().0.last(), Some(&vec![of(1_200, 1, 1_200)]));
 }
 
 /// One call: what, how much later in microseconds, how many bytes, and how long before now it was sent.
