@@ -69,6 +69,7 @@ mod additive_increase;
 mod boxed;
 mod controller;
 mod delivery_rate;
+pub mod division;
 mod event;
 mod one_way_delay;
 mod pacer;

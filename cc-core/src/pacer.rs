@@ -1,6 +1,7 @@
 //! The pacer: a token bucket in bytes (RFC 9002 section 7.7).
 
-use crate::{Duration, Instant, Rate};
+use crate::{Duration, Instant, Rate, division};
+use std::num::NonZeroU64;
 
 const NANOS_PER_SEC: u64 = 1_000_000_000;
 
@@ -77,7 +78,8 @@ impl Pacer {
         }
         // At most (2^32 + 2^32) * 10^9, which is below 2^63.
         let wanted = missing.saturating_mul(NANOS_PER_SEC).saturating_sub(self.fraction);
-        self.last.after(Duration::from_nanos(wanted.div_ceil(rate.as_bytes_per_sec().max(1))))
+        let rate = NonZeroU64::new(rate.as_bytes_per_sec()).unwrap_or(NonZeroU64::MIN);
+        self.last.after(Duration::from_nanos(division::divide_up(wanted, rate)))
     }
 
     /// Bytes that may be sent at `now`: at most one burst, `u64::MAX` if unpaced.
@@ -121,8 +123,9 @@ impl Pacer {
             .and_then(|product| product.checked_add(self.fraction));
         match product {
             Some(product) => {
-                self.credit = self.credit.saturating_add(signed(product / NANOS_PER_SEC));
-                self.fraction = product % NANOS_PER_SEC;
+                let bytes = division::by_billion(product);
+                self.credit = self.credit.saturating_add(signed(bytes));
+                self.fraction = product.wrapping_sub(bytes.wrapping_mul(NANOS_PER_SEC));
             }
             // At least 18.4 GB, more than burst and debt together.
             None => {

@@ -1,6 +1,7 @@
 //! Rates in bytes per second, and their exact products and quotients with time and bytes.
 
-use crate::Duration;
+use crate::{Duration, division};
+use std::num::{NonZeroU32, NonZeroU64};
 
 const NANOS_PER_SEC: u64 = 1_000_000_000;
 
@@ -44,14 +45,14 @@ impl Rate {
     /// The rate at which `bytes` go by in `span`, rounded down; saturates, and is `None` if `span` is empty.
     #[must_use]
     pub fn from_delivery(bytes: u64, span: Duration) -> Option<Self> {
-        let nanos = span.as_nanos();
+        let nanos = NonZeroU64::new(span.as_nanos())?;
         let rate = match bytes.checked_mul(NANOS_PER_SEC) {
-            Some(product) => product.checked_div(nanos)?,
+            Some(product) => division::divide(product, nanos),
             // More than 18.4 GB in one span: rare enough for one wide division.
             None => {
                 let wide = u128::from(bytes)
                     .saturating_mul(u128::from(NANOS_PER_SEC))
-                    .checked_div(u128::from(nanos))?;
+                    .checked_div(u128::from(nanos.get()))?;
                 u64::try_from(wide).unwrap_or(u64::MAX)
             }
         };
@@ -63,16 +64,16 @@ impl Rate {
     pub const fn bytes_in(self, span: Duration) -> u64 {
         let nanos = span.as_nanos();
         if let Some(product) = self.0.checked_mul(nanos) {
-            return product / NANOS_PER_SEC;
+            return division::by_billion(product);
         }
         // rate = high * 10^9 + low and span = secs * 10^9 + rest, so that
         // rate * span / 10^9 = rate * secs + high * rest + low * rest / 10^9, all exact: low * rest < 10^18.
-        let (secs, rest) = (nanos / NANOS_PER_SEC, nanos % NANOS_PER_SEC);
-        let (high, low) = (self.0 / NANOS_PER_SEC, self.0 % NANOS_PER_SEC);
+        let (secs, rest) = whole_and_rest(nanos);
+        let (high, low) = whole_and_rest(self.0);
         self.0
             .saturating_mul(secs)
             .saturating_add(high.saturating_mul(rest))
-            .saturating_add(low.saturating_mul(rest) / NANOS_PER_SEC)
+            .saturating_add(division::by_billion(low.saturating_mul(rest)))
     }
 
     /// Time that `bytes` take at this rate, rounded up to a whole nanosecond; [`Duration::MAX`] at rate zero.
@@ -81,11 +82,9 @@ impl Rate {
         if bytes == 0 {
             return Duration::ZERO;
         }
-        if self.0 == 0 {
-            return Duration::MAX;
-        }
+        let Some(rate) = NonZeroU64::new(self.0) else { return Duration::MAX };
         let nanos = match bytes.checked_mul(NANOS_PER_SEC) {
-            Some(product) => product.div_ceil(self.0),
+            Some(product) => division::divide_up(product, rate),
             None => {
                 let wide =
                     u128::from(bytes).saturating_mul(u128::from(NANOS_PER_SEC)).div_ceil(u128::from(self.0));
@@ -98,13 +97,20 @@ impl Rate {
     /// The rate times `numerator / denominator`, rounded down; saturates. A denominator of zero counts as one.
     #[must_use]
     pub fn scaled(self, numerator: u32, denominator: u32) -> Self {
-        let (numerator, denominator) = (u64::from(numerator), u64::from(denominator.max(1)));
+        let (numerator, denominator) =
+            (u64::from(numerator), NonZeroU64::from(NonZeroU32::new(denominator).unwrap_or(NonZeroU32::MIN)));
         // rate = quotient * denominator + rest: both products are exact, rest * numerator < 2^64.
-        let quotient = self.0.checked_div(denominator).unwrap_or(self.0);
-        let rest = self.0.checked_rem(denominator).unwrap_or(0);
-        let low = rest.saturating_mul(numerator).checked_div(denominator).unwrap_or(0);
+        let quotient = division::divide(self.0, denominator);
+        let rest = self.0.wrapping_sub(quotient.wrapping_mul(denominator.get()));
+        let low = division::divide(rest.saturating_mul(numerator), denominator);
         Self(quotient.saturating_mul(numerator).saturating_add(low))
     }
+}
+
+/// Whole billions, and what is left over.
+const fn whole_and_rest(number: u64) -> (u64, u64) {
+    let whole = division::by_billion(number);
+    (whole, number.wrapping_sub(whole.wrapping_mul(NANOS_PER_SEC)))
 }
 
 #[cfg(test)]

@@ -3,6 +3,9 @@
 //! Time is always an argument: nothing in this workspace reads a clock. All arithmetic saturates, so that
 //! times that go backwards count as *no time elapsed* and times near the end of the range cannot wrap.
 
+use crate::division;
+use std::num::NonZeroU64;
+
 /// A point in time: nanoseconds since any epoch that the caller keeps for the life of a connection.
 ///
 /// Range: the whole of `u64` (584 years). Only differences mean anything.
@@ -48,7 +51,7 @@ impl Instant {
     /// Whole microseconds since the epoch, truncated.
     #[must_use]
     pub const fn as_micros(self) -> u64 {
-        self.0 / 1_000
+        division::by_thousand(self.0)
     }
 
     /// This point moved `span` later; saturates at [`Instant::MAX`].
@@ -113,13 +116,13 @@ impl Duration {
     /// The span in whole microseconds, truncated.
     #[must_use]
     pub const fn as_micros(self) -> u64 {
-        self.0 / 1_000
+        division::by_thousand(self.0)
     }
 
     /// The span in whole milliseconds, truncated.
     #[must_use]
     pub const fn as_millis(self) -> u64 {
-        self.0 / 1_000_000
+        division::by_million(self.0)
     }
 
     /// Whether the span is empty.
@@ -148,9 +151,12 @@ impl Duration {
 
     /// The span divided by `divisor`, truncated; a divisor of zero counts as one.
     #[must_use]
+    #[inline(always)]
     pub const fn divided_by(self, divisor: u64) -> Self {
-        match self.0.checked_div(divisor) {
-            Some(nanos) => Self(nanos),
+        match NonZeroU64::new(divisor) {
+            // For the constants that most divisors are, so that nothing but the shift is left of it.
+            Some(divisor) if divisor.is_power_of_two() => Self(self.0.wrapping_shr(divisor.trailing_zeros())),
+            Some(divisor) => Self(division::divide(self.0, divisor)),
             None => self,
         }
     }

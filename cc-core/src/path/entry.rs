@@ -1,7 +1,7 @@
 //! One entry of the ring: a packet and its delivery state in 32 bytes.
 
 use super::OutgoingPacket;
-use crate::{Duration, Instant, PacketSnapshot, PacketSpace};
+use crate::{Duration, Instant, PacketSnapshot, PacketSpace, division};
 
 /// Stands for an age that does not exist: the packet has no reference point.
 const NO_AGE: u32 = u32::MAX;
@@ -164,7 +164,7 @@ fn encode_age(age: Duration) -> u32 {
     match u32::try_from(age.as_nanos()) {
         Ok(nanos) if nanos < MICROS => nanos,
         _ => {
-            let micros = age.as_nanos().div_ceil(1_000);
+            let micros = division::by_thousand(age.as_nanos().saturating_add(999));
             MICROS | u32::try_from(micros).unwrap_or(MAX_MICROS).min(MAX_MICROS)
         }
     }
