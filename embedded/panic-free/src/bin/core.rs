@@ -9,7 +9,7 @@ use cc_core::{
     Pacer, PacketSnapshot, PacketSpace, PathChange, PathConfig, PathRtt, PathState, PeerInstant,
     PersistentCongestion, Rate, RateSample, RecoveryPeriod, ResumeHint, RingFull, RttEstimator, RttEvent,
     SamplingRule, SendDecision, SendLimit, SendMark, SendRound, SentPacket, Setup, SlowStartStep, Snapshot,
-    SpuriousLoss, StandardSlowStart, Utilisation, WindowGrowth, initial_window,
+    SpuriousLoss, StandardSlowStart, Utilisation, WindowGrowth, division, initial_window,
 };
 use core::fmt::Display;
 use panic_free::{Comparable, Data, Growth, Ordered, entries, program};
@@ -55,6 +55,16 @@ program![
         Rate::bytes_in,
         Rate::time_to_send,
         Rate::scaled,
+    ],
+    // division.rs
+    entries![
+        division::divide,
+        division::divide_up,
+        division::checked,
+        division::by_hundred,
+        division::by_thousand,
+        division::by_million,
+        division::by_billion,
     ],
     // event.rs, setup.rs, snapshot.rs
     Comparable::<PacketSpace>::TABLE,
