@@ -40,6 +40,14 @@ struct Frame {
     late_acked: u64,
 }
 
+/// Bytes of a whole frame.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FrameSums {
+    pub(crate) newly_acked: u64,
+    pub(crate) newly_lost: u64,
+    pub(crate) late_acked: u64,
+}
+
 /// The most recently sent packet of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Newest {
@@ -146,22 +154,6 @@ impl DeliveryRate {
         }
     }
 
-    /// The packets of a whole frame were newly acked: what [`on_acked`](Self::on_acked) does for each of them. Late ones had been
-    /// declared lost before; `newest` is the one that [`is_newer`](Self::is_newer) than the others.
-    pub(crate) fn on_frame_acked(&mut self, now: Instant, acked: u64, late: u64, newest: Option<Newest>) {
-        self.frame.newly_acked = self.frame.newly_acked.saturating_add(acked);
-        self.frame.late_acked = self.frame.late_acked.saturating_add(late);
-        self.delivered = self.delivered.saturating_add(acked);
-        let Some(newest) = newest else { return };
-        if self.rule == SamplingRule::LastAck {
-            self.lengthen_bubble(late);
-            self.delivered = self.delivered.saturating_add(late);
-            self.reference.at = Some(now);
-            self.reference.sent_at = newest.sent_at;
-        }
-        self.frame.newest = Some(newest);
-    }
-
     /// Whether the sample of a frame with both packets is that of the first. Packets are given by whether they had been declared
     /// lost, send time and number.
     #[inline]
@@ -177,8 +169,13 @@ impl DeliveryRate {
 
     /// `bytes` were declared lost.
     pub fn on_lost(&mut self, bytes: u64) {
-        self.lost = self.lost.saturating_add(bytes);
         self.frame.newly_lost = self.frame.newly_lost.saturating_add(bytes);
+        self.add_lost(bytes);
+    }
+
+    /// The same without a sum for the frame, which is given to [`finish_summed`](Self::finish_summed).
+    pub(crate) fn add_lost(&mut self, bytes: u64) {
+        self.lost = self.lost.saturating_add(bytes);
         self.shorten_bubble(bytes);
     }
 
@@ -190,34 +187,67 @@ impl DeliveryRate {
     /// All packets of the frame were given: the raw sample; `None` if none was acked.
     pub fn finish_frame(&mut self, now: Instant) -> Option<RateSample> {
         let frame = std::mem::take(&mut self.frame);
-        // "Upon receiving an ACK" of the draft: the bubble was acked and is gone.
+        self.end_bubble();
+        let newest = frame.newest?;
+        let Frame { newly_acked, newly_lost, late_acked, .. } = frame;
+        Some(self.sample(now, &newest, &FrameSums { newly_acked, newly_lost, late_acked }))
+    }
+
+    /// All of a frame at once, but for [`add_lost`](Self::add_lost): what [`on_acked`](Self::on_acked) does for each packet, and
+    /// [`finish_frame`](Self::finish_frame). Late packets had been declared lost before; `newest` is the one that
+    /// [`is_newer`](Self::is_newer) than the others; without it nothing was acked.
+    pub(crate) fn finish_summed(
+        &mut self,
+        now: Instant,
+        sums: &FrameSums,
+        newest: Option<&Newest>,
+    ) -> Option<RateSample> {
+        self.delivered = self.delivered.saturating_add(sums.newly_acked);
+        if self.rule == SamplingRule::LastAck
+            && let Some(newest) = newest
+        {
+            self.lengthen_bubble(sums.late_acked);
+            self.delivered = self.delivered.saturating_add(sums.late_acked);
+            self.reference.at = Some(now);
+            self.reference.sent_at = newest.sent_at;
+        }
+        self.end_bubble();
+        Some(self.sample(now, newest?, sums))
+    }
+
+    /// "Upon receiving an ACK" of the draft: a bubble that was acked is gone.
+    fn end_bubble(&mut self) {
         if self.bubble.is_some_and(|end| self.delivered > end) {
             self.bubble = None;
         }
-        let newest = frame.newest?;
-        let snapshot = newest.snapshot;
-        let ack_interval = snapshot.delivered_at.map(|at| now.since(at));
-        let send_interval = snapshot.delivered_at.map(|_| newest.sent_at.since(snapshot.first_sent_at));
+    }
+
+    fn sample(&mut self, now: Instant, newest: &Newest, sums: &FrameSums) -> RateSample {
+        let snapshot = &newest.snapshot;
+        let (ack_interval, send_interval) = match snapshot.delivered_at {
+            Some(at) => (now.since(at), newest.sent_at.since(snapshot.first_sent_at)),
+            None => (Duration::ZERO, Duration::ZERO),
+        };
         let moved_reference = match self.rule {
             SamplingRule::LastAck => true,
             SamplingRule::LastAcceptedSample { min_ack_interval } => {
-                self.accept(now, &newest, min_ack_interval)
+                self.accept(now, newest, min_ack_interval)
             }
         };
-        Some(RateSample {
+        RateSample {
             number: newest.number,
             sent_at: newest.sent_at,
-            snapshot,
+            snapshot: *snapshot,
             delivered: self.delivered,
-            send_interval: send_interval.unwrap_or_default(),
-            ack_interval: ack_interval.unwrap_or_default(),
+            send_interval,
+            ack_interval,
             lost_since_sent: self.lost.saturating_sub(snapshot.lost),
-            newly_acked: frame.newly_acked,
-            newly_lost: frame.newly_lost,
-            late_acked: frame.late_acked,
+            newly_acked: sums.newly_acked,
+            newly_lost: sums.newly_lost,
+            late_acked: sums.late_acked,
             app_limited: snapshot.app_limited,
             moved_reference,
-        })
+        }
     }
 
     /// Window and pacer allow sending, and no data is left (`MarkConnectionAppLimited` of the draft). A packet
@@ -255,15 +285,18 @@ impl DeliveryRate {
     ///
     /// C4 counts in whole microseconds, each time truncated once, before differences are taken.
     fn accept(&mut self, now: Instant, newest: &Newest, min_ack_interval: Duration) -> bool {
-        if newest.was_lost || newest.sent_at.as_micros() < self.reference.sent_at.as_micros() {
+        let is_older = newest.sent_at < self.reference.sent_at
+            && newest.sent_at.as_micros() < self.reference.sent_at.as_micros();
+        if newest.was_lost || is_older {
             return false;
         }
         // The first call only stores the point.
         let is_first = self.reference.at.is_none();
-        let is_long_enough = newest
-            .snapshot
-            .delivered_at
-            .is_some_and(|at| now.as_micros().saturating_sub(at.as_micros()) > min_ack_interval.as_micros());
+        // Truncation takes less than a microsecond from each time: where two are left, nothing need be divided.
+        let is_long_enough = newest.snapshot.delivered_at.is_some_and(|at| {
+            now.since(at) > min_ack_interval.plus(Duration::from_micros(2))
+                || now.as_micros().saturating_sub(at.as_micros()) > min_ack_interval.as_micros()
+        });
         if is_first || is_long_enough {
             self.reference = Reference { delivered: self.delivered, at: Some(now), sent_at: newest.sent_at };
         }

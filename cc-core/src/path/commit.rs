@@ -1,12 +1,13 @@
 //! Handing one frame to the controller in the order of the contract.
 
 use super::entry::{Entry, State};
+use super::frame::Acked;
 use super::loss::SPACES;
-use super::marks::Cursor;
 use super::{FrameEnd, FrameReport, Path};
+use crate::delivery_rate::{FrameSums, Newest};
 use crate::{
-    AckEvent, AckedPacket, CongestionController, EcnEvent, Instant, LossEvent, LostPacket, PathState,
-    PersistentCongestion, RateSample, RttEvent, SpuriousLoss,
+    AckEvent, AckedPacket, CongestionController, EcnEvent, Instant, LossCause, LossEvent, LostPacket,
+    PacketSpace, PathState, PersistentCongestion, RateSample, RttEvent, SpuriousLoss,
 };
 use heapless::Vec;
 
@@ -16,11 +17,9 @@ const CHUNK: usize = 8;
 /// Sums over the marks of a frame.
 #[derive(Clone, Copy, Default)]
 struct Tally {
+    sums: FrameSums,
     acked_packets: u64,
-    acked_bytes: u64,
     late_packets: u64,
-    late_bytes: u64,
-    lost_bytes: u64,
     lost_span: Option<(u64, u64)>,
 }
 
@@ -28,7 +27,8 @@ struct Tally {
 #[derive(Clone, Copy)]
 struct NewestAcked {
     number: u64,
-    entry: Entry,
+    space: PacketSpace,
+    sent_at: Instant,
 }
 
 impl<C: CongestionController, const N: usize> Path<C, N> {
@@ -50,13 +50,12 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         let newest = self.newest_acked();
         let rtt = newest.map(|newest| self.take_rtt(now, &newest, &end));
         // RFC 9002 appendix A.7: losses of the spaces in which something was newly acked.
-        for (space, largest) in SPACES.into_iter().zip(self.frame.largest_acked) {
-            if let Some(largest) = largest {
-                self.loss.on_acked(space, largest);
+        for space in SPACES {
+            if self.loss.on_acked(space, self.frame.acked_end(space)) {
                 self.detect_losses(now, space);
             }
         }
-        let tally = self.tally(now);
+        let (tally, rate_sample) = self.tally(now);
         let persistent_congestion = tally.lost_span.is_some_and(|lost| {
             let check = PersistentCongestion::new(&self.rtt, self.first_sample_at);
             self.persistence.on_lost(&self.ring, check, lost)
@@ -64,28 +63,29 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         if persistent_congestion {
             self.rtt.restart_min(rtt.is_some_and(|rtt| rtt.is_sample));
         }
-        let rate_sample = self.rate.finish_frame(now);
-        self.bytes_in_flight =
-            prior_bytes_in_flight.saturating_sub(tally.acked_bytes.saturating_add(tally.lost_bytes));
+        let FrameSums { newly_acked, newly_lost, late_acked } = tally.sums;
+        self.bytes_in_flight = prior_bytes_in_flight.saturating_sub(newly_acked.saturating_add(newly_lost));
         self.note_idle(now);
 
         // Everything but `lost` is the same in all calls: the state after the whole frame.
-        let mut state = PathState { lost: prior_lost, ..self.state_after(now, prior_bytes_in_flight) };
-        self.note_ecn_acked(
-            tally.acked_packets.saturating_add(tally.late_packets).saturating_add(end.untracked_acked),
-        );
+        let mut state = self.state_after(now, prior_bytes_in_flight);
+        state.lost = prior_lost;
+        let packets = tally.acked_packets.saturating_add(tally.late_packets);
+        self.note_ecn_acked(packets.saturating_add(end.untracked_acked));
         if let Some(newest) = newest {
             self.deliver_ecn(&state, &newest);
         }
         if let Some(rtt) = &rtt {
             self.told().on_rtt(&state, rtt);
         }
-        self.deliver_losses(&mut state, &tally, &end, persistent_congestion);
+        if let Some(lost) = tally.lost_span {
+            self.deliver_losses(&mut state, lost, end.cause, persistent_congestion);
+        }
         if tally.late_packets > 0 {
             self.deliver_spurious(&state);
         }
-        if tally.acked_packets.saturating_add(tally.late_packets) > 0 {
-            self.deliver_acks(&state, &tally, rate_sample);
+        if packets > 0 {
+            self.deliver_acks(&state, packets, rate_sample.as_ref());
             self.max_bytes_in_flight = self.bytes_in_flight;
         }
 
@@ -96,9 +96,9 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         self.ring.settle();
         self.trim(now);
         FrameReport {
-            newly_acked: tally.acked_bytes,
-            newly_lost: tally.lost_bytes,
-            late_acked: tally.late_bytes,
+            newly_acked,
+            newly_lost,
+            late_acked,
             lost_span: tally.lost_span,
             rtt_sample: rtt.filter(|rtt| rtt.is_sample).map(|rtt| rtt.latest),
             rate_sample,
@@ -107,24 +107,26 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
     }
 
     fn newest_acked(&self) -> Option<NewestAcked> {
-        let number = self.frame.largest_acked.into_iter().flatten().max()?;
-        Some(NewestAcked { number, entry: *self.ring.get(number)? })
+        let [initial, handshake, application] = self.frame.acked_end;
+        let number = initial.max(handshake).max(application).checked_sub(1)?;
+        let entry = self.ring.get(number)?;
+        Some(NewestAcked { number, space: entry.space(), sent_at: entry.sent_at() })
     }
 
     /// Measures the RTT of the frame, and updates the estimator if it is a sample.
     fn take_rtt(&mut self, now: Instant, newest: &NewestAcked, end: &FrameEnd) -> RttEvent {
-        let space = newest.entry.space();
+        let space = newest.space;
         let ack_delay = end.ack_delay.map(|delay| self.rtt.usable_ack_delay(delay, self.handshake_ready));
         // RFC 9002 section 5.1: the largest acknowledged is newly acked, and at least one newly acked packet is
         // ack-eliciting. The largest may be an ACK-only packet, which only the stack knows.
-        let untracked = end.largest_untracked.filter(|sent_at| *sent_at >= newest.entry.sent_at());
-        let sent_at = untracked.unwrap_or(newest.entry.sent_at());
+        let untracked = end.largest_untracked.filter(|sent_at| *sent_at >= newest.sent_at);
+        let sent_at = untracked.unwrap_or(newest.sent_at);
         // A frame whose newest packet is below what was acked before either has a larger one in it or was overtaken
         // by another; neither is a sample.
         let is_largest = untracked.is_some()
-            || self.frame.largest_named == Some(newest.number)
-                && self.loss.largest_acked(space).is_none_or(|largest| newest.number > largest);
-        let is_sample = is_largest && sent_at <= now && self.frame.any_ack_eliciting;
+            || self.frame.named_end == newest.number.wrapping_add(1)
+                && newest.number >= self.loss.acked_end(space);
+        let is_sample = is_largest && sent_at <= now && self.frame.acked.any_ack_eliciting;
         let latest = now.since(sent_at);
         if is_sample {
             self.rtt.update(latest, ack_delay.unwrap_or_default(), self.handshake_ready);
@@ -134,55 +136,73 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         RttEvent { space, latest, ack_delay, is_sample, is_first }
     }
 
-    /// Adds up the marks and feeds the rate sampler.
-    fn tally(&mut self, now: Instant) -> Tally {
-        let mut tally = Tally::default();
-        let mut newest: Option<(bool, Instant, u64)> = None;
-        let mut cursor = Cursor::default();
-        while let Some(number) = self.frame.marks.next(&mut cursor) {
-            let Some(entry) = self.ring.get(number) else { continue };
-            let bytes = entry.bytes();
-            let was_lost = match entry.state() {
-                State::MarkedAcked => {
-                    tally.acked_packets = tally.acked_packets.saturating_add(1);
-                    tally.acked_bytes = tally.acked_bytes.saturating_add(bytes);
-                    false
-                }
-                State::MarkedLate => {
-                    tally.late_packets = tally.late_packets.saturating_add(1);
-                    tally.late_bytes = tally.late_bytes.saturating_add(bytes);
-                    true
-                }
-                State::MarkedLost => {
-                    tally.lost_bytes = tally.lost_bytes.saturating_add(bytes);
-                    let first = tally.lost_span.map_or(number, |(first, _)| first);
-                    tally.lost_span = Some((first, number));
-                    self.rate.on_lost(bytes);
-                    continue;
-                }
-                State::Outstanding | State::Acked | State::Lost | State::Discarded => continue,
-            };
-            let this = (was_lost, entry.sent_at(), number);
-            if newest.is_none_or(|newest| self.rate.is_newer(this, newest)) {
-                newest = Some(this);
-            }
-            if entry.carries_data() && self.newest_data.is_none_or(|(newest, _)| number > newest) {
-                self.newest_data = Some((number, entry.sent_at()));
-            }
-            if was_lost {
-                self.loss.on_acked(entry.space(), number);
-            }
-            if self.persistence.contains(number) {
-                let check = PersistentCongestion::new(&self.rtt, self.first_sample_at);
-                self.persistence.on_acked(&self.ring, &check, number);
-            }
+    /// Adds up the frame and takes its rate sample.
+    fn tally(&mut self, now: Instant) -> (Tally, Option<RateSample>) {
+        let Acked { packets, bytes, newest: (sent_at, number), .. } = self.frame.acked;
+        let mut tally = Tally { acked_packets: packets, ..Tally::default() };
+        tally.sums.newly_acked = bytes;
+        let mut newest = (packets > 0).then_some((false, sent_at, number));
+        if self.frame.has_others {
+            self.tally_others(&mut tally, &mut newest);
+        }
+        if !self.persistence.is_empty() {
+            self.tell_persistence_of_acks();
         }
         let newest = newest.and_then(|(was_lost, sent_at, number)| {
             let snapshot = self.ring.get(number)?.snapshot(self.rate.delivered(), self.rate.lost());
-            Some(crate::delivery_rate::Newest { number: Some(number), sent_at, snapshot, was_lost })
+            Some(Newest { number: Some(number), sent_at, snapshot, was_lost })
         });
-        self.rate.on_frame_acked(now, tally.acked_bytes, tally.late_bytes, newest);
-        tally
+        let sample = self.rate.finish_summed(now, &tally.sums, newest.as_ref());
+        (tally, sample)
+    }
+
+    /// Adds up what is not acked for the first time: losses and late acks.
+    #[inline(never)]
+    fn tally_others(&mut self, tally: &mut Tally, newest: &mut Option<(bool, Instant, u64)>) {
+        for range in 0.. {
+            let Some((first, end)) = self.frame.marks.range(range) else { break };
+            for index in self.ring.indexes(first, end) {
+                let Some(entry) = self.ring.at(index) else { continue };
+                let (number, bytes) = (self.ring.number(index), entry.bytes());
+                match entry.state() {
+                    State::MarkedLost => {
+                        tally.sums.newly_lost = tally.sums.newly_lost.saturating_add(bytes);
+                        let first = tally.lost_span.map_or(number, |(first, _)| first);
+                        tally.lost_span = Some((first, number));
+                    }
+                    State::MarkedLate => {
+                        tally.late_packets = tally.late_packets.saturating_add(1);
+                        tally.sums.late_acked = tally.sums.late_acked.saturating_add(bytes);
+                        let this = (true, entry.sent_at(), number);
+                        if newest.is_none_or(|newest| self.rate.is_newer(this, newest)) {
+                            *newest = Some(this);
+                        }
+                        if entry.carries_data() && number >= self.newest_data_end {
+                            self.newest_data_end = number.wrapping_add(1);
+                            self.newest_data_sent_at = entry.sent_at();
+                        }
+                        self.loss.on_acked(entry.space(), number.wrapping_add(1));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        self.rate.add_lost(tally.sums.newly_lost);
+    }
+
+    /// An ack among losses cuts what may become persistent congestion.
+    #[inline(never)]
+    fn tell_persistence_of_acks(&mut self) {
+        let check = PersistentCongestion::new(&self.rtt, self.first_sample_at);
+        for range in 0.. {
+            let Some((first, end)) = self.frame.marks.range(range) else { break };
+            for index in self.ring.indexes(first, end) {
+                let state = self.ring.at(index).map(Entry::state);
+                if matches!(state, Some(State::MarkedAcked | State::MarkedLate)) {
+                    self.persistence.on_acked(&self.ring, &check, self.ring.number(index));
+                }
+            }
+        }
     }
 
     /// The marks that came with the frame may be on any packet that it newly acked, late and ACK-only ones too.
@@ -195,13 +215,13 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
     fn deliver_ecn(&mut self, state: &PathState, newest: &NewestAcked) {
         let Some(counts) = self.frame.ecn.take() else { return };
         let event = EcnEvent {
-            space: newest.entry.space(),
+            space: newest.space,
             ce: Some(counts.ce),
             ect0: Some(counts.ect0),
             ect1: Some(counts.ect1),
             newly_acked: Some(std::mem::take(&mut self.frame.ecn_acked)),
             largest_acked: Some(newest.number),
-            largest_acked_sent_at: newest.entry.sent_at(),
+            largest_acked_sent_at: newest.sent_at,
         };
         self.told().on_ecn(state, &event);
     }
@@ -210,95 +230,104 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
     fn deliver_losses(
         &mut self,
         state: &mut PathState,
-        tally: &Tally,
-        end: &FrameEnd,
+        (_, highest): (u64, u64),
+        cause: LossCause,
         persistent_congestion: bool,
     ) {
-        let Some((_, highest)) = tally.lost_span else { return };
         let mut chunk: Vec<LostPacket, CHUNK> = Vec::new();
-        let mut cursor = Cursor::default();
-        while let Some(number) = self.frame.marks.next(&mut cursor) {
-            // Looked up before the states change, in ascending order: a packet lost just now counts as lost.
-            let starts_run = self.ring.lost_before(number).map(|lost| !lost);
-            let Some(entry) = self.ring.get_mut(number) else { continue };
-            if entry.state() != State::MarkedLost {
-                continue;
-            }
-            entry.set_state(State::Lost);
-            let packet = LostPacket {
-                number: Some(number),
-                space: entry.space(),
-                sent_at: entry.sent_at(),
-                bytes: entry.bytes(),
-                snapshot: Some(entry.snapshot(self.rate.delivered(), self.rate.lost())),
-                starts_run,
-            };
-            // The chunk was emptied when it became full.
-            let _ = chunk.push(packet);
-            let last = number == highest;
-            if last || chunk.is_full() {
-                let loss = LossEvent { packets: &chunk, last, persistent_congestion, cause: Some(end.cause) };
-                self.told().on_loss(state, &loss);
-                for packet in &chunk {
-                    state.lost = state.lost.saturating_add(packet.bytes);
+        for range in 0.. {
+            let Some((first, end)) = self.frame.marks.range(range) else { break };
+            for index in self.ring.indexes(first, end) {
+                // Looked up before the states change, in ascending order: a packet lost just now counts as lost.
+                let starts_run = self.ring.lost_before(index).map(|lost| !lost);
+                let number = self.ring.number(index);
+                let Some(entry) = self.ring.at_mut(index) else { continue };
+                if entry.state() != State::MarkedLost {
+                    continue;
                 }
-                chunk.clear();
+                entry.set_state(State::Lost);
+                let packet = LostPacket {
+                    number: Some(number),
+                    space: entry.space(),
+                    sent_at: entry.sent_at(),
+                    bytes: entry.bytes(),
+                    snapshot: Some(entry.snapshot(self.rate.delivered(), self.rate.lost())),
+                    starts_run,
+                };
+                // The chunk was emptied when it became full.
+                let _ = chunk.push(packet);
+                let last = number == highest;
+                if last || chunk.is_full() {
+                    let loss = LossEvent { packets: &chunk, last, persistent_congestion, cause: Some(cause) };
+                    self.told().on_loss(state, &loss);
+                    for packet in &chunk {
+                        state.lost = state.lost.saturating_add(packet.bytes);
+                    }
+                    chunk.clear();
+                }
             }
         }
     }
 
     fn deliver_spurious(&mut self, state: &PathState) {
-        let mut cursor = Cursor::default();
-        while let Some(number) = self.frame.marks.next(&mut cursor) {
-            let Some(entry) = self.ring.get(number) else { continue };
-            if entry.state() == State::MarkedLate {
-                let spurious = SpuriousLoss::Packet {
-                    number: Some(number),
-                    sent_at: entry.sent_at(),
-                    bytes: entry.bytes(),
-                };
-                self.told().on_spurious_loss(state, &spurious);
+        for range in 0.. {
+            let Some((first, end)) = self.frame.marks.range(range) else { break };
+            for index in self.ring.indexes(first, end) {
+                let number = self.ring.number(index);
+                let Some(entry) = self.ring.at(index) else { continue };
+                if entry.state() == State::MarkedLate {
+                    let spurious = SpuriousLoss::Packet {
+                        number: Some(number),
+                        sent_at: entry.sent_at(),
+                        bytes: entry.bytes(),
+                    };
+                    self.told().on_spurious_loss(state, &spurious);
+                }
             }
         }
     }
 
-    fn deliver_acks(&mut self, state: &PathState, tally: &Tally, rate_sample: Option<RateSample>) {
-        let mut left = tally.acked_packets.saturating_add(tally.late_packets);
+    /// Hands over the packets acked, of which there is at least one.
+    fn deliver_acks(&mut self, state: &PathState, packets: u64, rate_sample: Option<&RateSample>) {
+        let mut left = packets;
         let mut chunk: Vec<AckedPacket, CHUNK> = Vec::new();
-        let mut cursor = Cursor::default();
-        while let Some(number) = self.frame.marks.next(&mut cursor) {
-            let Some(entry) = self.ring.get_mut(number) else { continue };
-            let was_lost = match entry.state() {
-                State::MarkedAcked => false,
-                State::MarkedLate => true,
-                _ => continue,
-            };
-            entry.set_state(State::Acked);
-            let packet = AckedPacket {
-                number: Some(number),
-                space: entry.space(),
-                sent_at: entry.sent_at(),
-                bytes: entry.bytes(),
-                packets: Some(1),
-                received_at: self.frame.received.get(number),
-                snapshot: Some(entry.snapshot(self.rate.delivered(), self.rate.lost())),
-                was_lost,
-            };
-            // The chunk was emptied when it became full.
-            let _ = chunk.push(packet);
-            left = left.saturating_sub(1);
-            if left == 0 || chunk.is_full() {
-                let ack = AckEvent {
-                    packets: &chunk,
-                    last: left == 0,
-                    rate_sample,
-                    limited_by: self.limited_by,
-                    max_bytes_in_flight: self.max_bytes_in_flight,
-                    app_limited_at: self.app_limited_at,
-                    newest_data_sent_at: self.newest_data.map(|(_, sent_at)| sent_at),
+        for range in 0.. {
+            let Some((first, end)) = self.frame.marks.range(range) else { break };
+            for index in self.ring.indexes(first, end) {
+                let number = self.ring.number(index);
+                let Some(entry) = self.ring.at_mut(index) else { continue };
+                let was_lost = match entry.state() {
+                    State::MarkedAcked => false,
+                    State::MarkedLate => true,
+                    _ => continue,
                 };
-                self.told().on_ack(state, &ack);
-                chunk.clear();
+                entry.set_state(State::Acked);
+                let packet = AckedPacket {
+                    number: Some(number),
+                    space: entry.space(),
+                    sent_at: entry.sent_at(),
+                    bytes: entry.bytes(),
+                    packets: Some(1),
+                    received_at: self.frame.received.get(number),
+                    snapshot: Some(entry.snapshot(self.rate.delivered(), self.rate.lost())),
+                    was_lost,
+                };
+                // The chunk was emptied when it became full.
+                let _ = chunk.push(packet);
+                left = left.wrapping_sub(1);
+                if left == 0 || chunk.is_full() {
+                    let ack = AckEvent {
+                        packets: &chunk,
+                        last: left == 0,
+                        rate_sample: rate_sample.copied(),
+                        limited_by: self.limited_by,
+                        max_bytes_in_flight: self.max_bytes_in_flight,
+                        app_limited_at: self.app_limited_at,
+                        newest_data_sent_at: (self.newest_data_end > 0).then_some(self.newest_data_sent_at),
+                    };
+                    self.told().on_ack(state, &ack);
+                    chunk.clear();
+                }
             }
         }
     }

@@ -5,19 +5,24 @@ use super::loss::SPACES;
 use super::marks::Marks;
 use super::received::ReceiveTimes;
 use super::{EcnCounts, Path};
-use crate::{CongestionController, PacketSpace, PeerInstant};
+use crate::{CongestionController, Instant, PacketSpace, PeerInstant};
 
 /// What was collected since the last frame, beside the marks in the ring.
+///
+/// Numbers that may be missing are kept as the number behind them, zero standing for none: that is what they are
+/// compared by.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Frame {
     /// The numbers marked.
     pub(super) marks: Marks,
-    /// Highest number named by an ack, marked or not.
-    pub(super) largest_named: Option<u64>,
-    /// Highest number newly acked of each of [`SPACES`], that had not been declared lost.
-    pub(super) largest_acked: [Option<u64>; SPACES.len()],
-    /// Whether one of the packets newly acked was ack-eliciting.
-    pub(super) any_ack_eliciting: bool,
+    /// Behind the highest number named by an ack, marked or not.
+    pub(super) named_end: u64,
+    /// Behind the highest number newly acked of each of [`SPACES`], that had not been declared lost.
+    pub(super) acked_end: [u64; SPACES.len()],
+    /// The packets newly acked that had not been declared lost.
+    pub(super) acked: Acked,
+    /// Whether anything else was marked: packets that are lost, or acked after having been declared lost.
+    pub(super) has_others: bool,
     /// ECN increases that no `on_ecn` has carried yet; they outlive a frame that newly acks nothing in flight.
     pub(super) ecn: Option<EcnCounts>,
     /// Packets newly acked since `ecn` is there.
@@ -25,37 +30,68 @@ pub(super) struct Frame {
     pub(super) received: ReceiveTimes,
 }
 
+/// Sums over the packets newly acked that had not been declared lost. An ack is not taken back before the frame is over.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Acked {
+    pub(super) packets: u64,
+    pub(super) bytes: u64,
+    /// Send time and number of the one sent last; means nothing without packets.
+    pub(super) newest: (Instant, u64),
+    /// Whether one of them was ack-eliciting.
+    pub(super) any_ack_eliciting: bool,
+}
+
 impl Frame {
     pub(super) const fn new() -> Self {
         Self {
             marks: Marks::new(),
-            largest_named: None,
-            largest_acked: [None; SPACES.len()],
-            any_ack_eliciting: false,
+            named_end: 0,
+            acked_end: [0; SPACES.len()],
+            acked: Acked { packets: 0, bytes: 0, newest: (Instant::ZERO, 0), any_ack_eliciting: false },
+            has_others: false,
             ecn: None,
             ecn_acked: 0,
             received: ReceiveTimes::new(),
         }
     }
 
-    /// A packet in flight is newly acked; that is not taken back before the frame is over.
+    /// See the field.
+    pub(super) const fn acked_end(&self, space: PacketSpace) -> u64 {
+        let [initial, handshake, application] = self.acked_end;
+        match space {
+            PacketSpace::Initial => initial,
+            PacketSpace::Handshake => handshake,
+            PacketSpace::Application => application,
+        }
+    }
+
+    /// A packet in flight is newly acked.
     fn note_acked(&mut self, number: u64, entry: &Entry) {
-        let [initial, handshake, application] = &mut self.largest_acked;
-        let largest = match entry.space() {
+        let [initial, handshake, application] = &mut self.acked_end;
+        let end = match entry.space() {
             PacketSpace::Initial => initial,
             PacketSpace::Handshake => handshake,
             PacketSpace::Application => application,
         };
-        *largest = Some(number).max(*largest);
-        self.any_ack_eliciting |= entry.ack_eliciting();
+        *end = number.wrapping_add(1).max(*end);
+        let acked = &mut self.acked;
+        let (sent_at, newest) = acked.newest;
+        if acked.packets == 0 || entry.sent_at() > sent_at || entry.sent_at() == sent_at && number > newest {
+            acked.newest = (entry.sent_at(), number);
+        }
+        // No overflow: each packet is of the ring, and has at most 65 535 bytes.
+        acked.packets = acked.packets.wrapping_add(1);
+        acked.bytes = acked.bytes.wrapping_add(entry.bytes());
+        acked.any_ack_eliciting |= entry.ack_eliciting();
     }
 
     /// The frame is over. ECN increases that were not delivered are kept.
     pub(super) fn clear(&mut self) {
         self.marks.clear();
-        self.largest_named = None;
-        self.largest_acked = [None; SPACES.len()];
-        self.any_ack_eliciting = false;
+        self.named_end = 0;
+        self.acked_end = [0; SPACES.len()];
+        self.acked = Acked::default();
+        self.has_others = false;
         self.received.clear();
     }
 }
@@ -70,15 +106,22 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         if number >= self.ring.next_number() {
             return;
         }
-        self.frame.largest_named = self.frame.largest_named.max(Some(number));
+        self.frame.named_end = number.wrapping_add(1).max(self.frame.named_end);
         let Some(entry) = self.ring.get_mut(number) else { return };
         match entry.state() {
             // An ack wins over a loss in the same frame.
             State::Outstanding | State::MarkedLost => {
                 entry.set_state(State::MarkedAcked);
                 self.frame.note_acked(number, entry);
+                if entry.carries_data() && number >= self.newest_data_end {
+                    (self.newest_data_end, self.newest_data_sent_at) =
+                        (number.wrapping_add(1), entry.sent_at());
+                }
             }
-            State::Lost => entry.set_state(State::MarkedLate),
+            State::Lost => {
+                entry.set_state(State::MarkedLate);
+                self.frame.has_others = true;
+            }
             State::MarkedAcked | State::MarkedLate => {}
             State::Acked | State::Discarded => return,
         }
@@ -94,6 +137,7 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         let Some(entry) = self.ring.get_mut(number) else { return };
         if entry.state() == State::Outstanding {
             entry.set_state(State::MarkedLost);
+            self.frame.has_others = true;
             self.frame.marks.insert(number);
         }
     }

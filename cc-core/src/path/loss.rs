@@ -15,12 +15,15 @@ pub(super) struct LossDetector {
     initial: SpaceState,
     handshake: SpaceState,
     application: SpaceState,
+    /// The earliest deadline of a space.
+    deadline: Option<Instant>,
 }
 
 /// `largest_acked_packet` and `loss_time` of one space (RFC 9002 appendix A.3).
 #[derive(Clone, Copy, Debug, Default)]
 struct SpaceState {
-    largest_acked: Option<u64>,
+    /// Behind the largest acked; zero if none was.
+    acked_end: u64,
     deadline: Option<Instant>,
     /// No packet of the space below this number is in flight.
     lowest: u64,
@@ -33,26 +36,30 @@ impl LossDetector {
             initial: SpaceState::default(),
             handshake: SpaceState::default(),
             application: SpaceState::default(),
+            deadline: None,
         }
     }
 
-    pub(super) fn largest_acked(&self, space: PacketSpace) -> Option<u64> {
-        self.space(space).largest_acked
+    /// The number behind the largest acked one of a space; zero if none was.
+    pub(super) fn acked_end(&self, space: PacketSpace) -> u64 {
+        self.space(space).acked_end
     }
 
-    /// A packet was newly acked.
-    pub(super) fn on_acked(&mut self, space: PacketSpace, number: u64) {
+    /// Packets were newly acked, the last of them before the number `end`; whether there are any, which zero says there are not.
+    pub(super) fn on_acked(&mut self, space: PacketSpace, end: u64) -> bool {
         let state = self.space_mut(space);
-        state.largest_acked = state.largest_acked.max(Some(number));
+        state.acked_end = state.acked_end.max(end);
+        end > 0
     }
 
     pub(super) fn forget(&mut self, space: PacketSpace) {
         *self.space_mut(space) = SpaceState::default();
+        self.note_deadline();
     }
 
-    /// The earliest time at which a packet becomes lost by the time threshold.
-    fn deadline(&self) -> Option<Instant> {
-        SPACES.into_iter().filter_map(|space| self.space(space).deadline).min()
+    fn note_deadline(&mut self) {
+        let [initial, handshake, application] = [&self.initial, &self.handshake, &self.application];
+        self.deadline = earlier(application.deadline, earlier(initial.deadline, handshake.deadline));
     }
 
     /// `DetectAndRemoveLostPackets` (RFC 9002 appendix A.10): calls `lost` with each packet of the space that
@@ -71,15 +78,17 @@ impl LossDetector {
     ) {
         let Some(thresholds) = self.thresholds else { return };
         let state = self.space_mut(space);
-        state.deadline = None;
-        let Some(largest) = state.largest_acked else { return };
+        // What was never acked has no largest acked, and no packet before it.
+        let largest = state.acked_end.saturating_sub(1);
         let delay = thresholds.delay(rtt);
+        let mut deadline = None;
         let mut sent_after: u32 = 0;
         let lowest = state.lowest.max(ring.unsettled());
         state.lowest = largest.max(lowest);
         // Downwards, counting packets of the space between each packet and the largest acked.
-        for number in (lowest..largest).rev() {
-            let Some(entry) = ring.get_mut(number) else { break };
+        for index in ring.indexes(lowest, largest).rev() {
+            let number = ring.number(index);
+            let Some(entry) = ring.at_mut(index) else { break };
             if entry.space() != space {
                 continue;
             }
@@ -93,9 +102,11 @@ impl LossDetector {
                 lost(number);
             } else {
                 state.lowest = number;
-                state.deadline = Some(state.deadline.map_or(due, |deadline| deadline.min(due)));
+                deadline = earlier(Some(due), deadline);
             }
         }
+        state.deadline = deadline;
+        self.note_deadline();
     }
 
     const fn space(&self, space: PacketSpace) -> &SpaceState {
@@ -115,6 +126,15 @@ impl LossDetector {
     }
 }
 
+/// The earlier one of two times that may not exist.
+fn earlier(this: Option<Instant>, that: Option<Instant>) -> Option<Instant> {
+    match (this, that) {
+        (Some(this), Some(that)) => Some(this.min(that)),
+        (this, None) => this,
+        (None, that) => that,
+    }
+}
+
 impl LossDetection {
     /// `max(kTimeThreshold * max(smoothed_rtt, latest_rtt), kGranularity)` (RFC 9002 section 6.1.2).
     fn delay(self, rtt: &RttEstimator) -> Duration {
@@ -130,8 +150,8 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
     /// When [`Path::on_loss_timeout`] is to be called; `None` without loss detection by the path, or if no
     /// packet waits for its time threshold. A deadline in the past is due at once.
     #[must_use]
-    pub fn loss_deadline(&self) -> Option<Instant> {
-        self.loss.deadline()
+    pub const fn loss_deadline(&self) -> Option<Instant> {
+        self.loss.deadline
     }
 
     /// The loss deadline has passed: declares lost what has become so. Harmless at any other time between
@@ -145,7 +165,10 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
 
     pub(super) fn detect_losses(&mut self, now: Instant, space: PacketSpace) {
         let Self { loss, ring, rtt, frame, .. } = self;
-        loss.detect(ring, rtt, now, space, |number| frame.marks.insert(number));
+        loss.detect(ring, rtt, now, space, |number| {
+            frame.has_others = true;
+            frame.marks.insert(number);
+        });
     }
 
     /// A packet in flight that is neither acked nor lost nor marked by the frame that is being collected.

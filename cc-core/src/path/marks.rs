@@ -14,13 +14,6 @@ pub(super) struct Marks {
     ranges: Vec<Range, RANGES>,
 }
 
-/// How far a walk over the numbers has come. It borrows nothing, so that the walk may change the path.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Cursor {
-    index: usize,
-    next: u64,
-}
-
 /// First and last number.
 type Range = (u64, u64);
 
@@ -37,15 +30,10 @@ impl Marks {
         self.ranges.clear();
     }
 
-    /// The number behind those that the cursor has seen; ascending.
-    pub(super) fn next(&self, cursor: &mut Cursor) -> Option<u64> {
-        let &(first, last) = self.ranges.get(cursor.index)?;
-        let number = cursor.next.max(first);
-        if number >= last {
-            cursor.index = cursor.index.saturating_add(1);
-        }
-        cursor.next = number.saturating_add(1);
-        Some(number)
+    /// First number of a range, and the number behind its last; ranges are ascending.
+    pub(super) fn range(&self, index: usize) -> Option<(u64, u64)> {
+        let &(first, last) = self.ranges.get(index)?;
+        Some((first, last.saturating_add(1)))
     }
 
     /// Puts a number in.
@@ -54,10 +42,13 @@ impl Marks {
         // Numbers come ascending as a rule.
         match self.ranges.last_mut() {
             Some((_, last)) if last.checked_add(1) == Some(number) => *last = number,
+            // There is room.
+            None => drop(self.ranges.push((number, number))),
             _ => self.insert_anywhere(number),
         }
     }
 
+    #[inline(never)]
     fn insert_anywhere(&mut self, number: u64) {
         let index = self.ranges.partition_point(|&(_, last)| last < number);
         if self.ranges.get(index).is_some_and(|&(first, _)| first <= number) {
@@ -125,7 +116,7 @@ impl Marks {
 mod tests {
     extern crate alloc;
 
-    use super::{Cursor, Marks, RANGES, Range};
+    use super::{Marks, RANGES, Range};
     use alloc::vec::Vec;
     use proptest::prelude::*;
 
@@ -136,8 +127,7 @@ mod tests {
     }
 
     fn numbers(marks: &Marks) -> Vec<u64> {
-        let mut cursor = Cursor::default();
-        std::iter::from_fn(|| marks.next(&mut cursor)).collect()
+        marks.ranges.iter().flat_map(|&(first, last)| first..=last).collect()
     }
 
     fn ranges(numbers: impl IntoIterator<Item = u64>) -> Vec<Range> {

@@ -90,8 +90,10 @@ pub struct Path<C, const N: usize> {
     idle_since: Option<Instant>,
     limited_by: SendLimit,
     app_limited_at: Option<Instant>,
-    /// Number and send time of the newest acked packet that carried data.
-    newest_data: Option<(u64, Instant)>,
+    /// Behind the number of the newest acked packet that carried data; zero if none was.
+    newest_data_end: u64,
+    /// Its send time.
+    newest_data_sent_at: Instant,
 }
 
 impl<C: CongestionController, const N: usize> Path<C, N> {
@@ -129,7 +131,8 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
             idle_since: None,
             limited_by: SendLimit::Unknown,
             app_limited_at: None,
-            newest_data: None,
+            newest_data_end: 0,
+            newest_data_sent_at: Instant::ZERO,
             controller,
         }
     }
@@ -157,7 +160,8 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
             idle_since,
             limited_by,
             app_limited_at,
-            newest_data,
+            newest_data_end,
+            newest_data_sent_at,
         } = Path::<C, 1>::new(controller, config);
         self.ring.reset();
         self.controller = controller;
@@ -177,7 +181,8 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         self.idle_since = idle_since;
         self.limited_by = limited_by;
         self.app_limited_at = app_limited_at;
-        self.newest_data = newest_data;
+        self.newest_data_end = newest_data_end;
+        self.newest_data_sent_at = newest_data_sent_at;
     }
 
     /// For fuzz targets, before anything is sent: numbers and totals as after a long life. `number` is at most `u64::MAX` less
@@ -346,7 +351,7 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         self.idle_since = None;
         self.limited_by = SendLimit::Unknown;
         self.app_limited_at = None;
-        self.newest_data = None;
+        self.newest_data_end = 0;
     }
 
     /// Remembers when the flight became empty.

@@ -81,9 +81,10 @@ impl Stretch {
 }
 
 impl Persistence {
-    /// Whether an ack of the packet would cut a stretch.
-    pub(super) fn contains(&self, number: u64) -> bool {
-        self.stretches.iter().flatten().any(|stretch| stretch.contains(number))
+    /// Whether there is nothing that an ack could cut.
+    pub(super) const fn is_empty(&self) -> bool {
+        let [newer, older] = &self.stretches;
+        newer.is_none() && older.is_none()
     }
 
     /// A packet of any space was acked: what was lost before it and what after it are no one period (RFC 9002 section

@@ -5,9 +5,12 @@ use super::send::RingFull;
 use crate::{Instant, PacketSpace};
 use heapless::Vec;
 use std::fmt;
+use std::ops::Range;
 
 /// Up to `N` packets with consecutive numbers. All but the last bookkeeping step of a frame leave the entries
 /// in place; entries leave at the front only, and never while their packet is in flight.
+///
+/// What walks over entries does so by their index, counted from the front: indexes fit a register on every CPU.
 #[derive(Clone)]
 pub(super) struct Ring<const N: usize> {
     /// Entry number `i` from the front is in slot `head + i`, less `N` if there is no such slot. A slot is made when it is first
@@ -17,10 +20,10 @@ pub(super) struct Ring<const N: usize> {
     head: usize,
     /// Entries; at most `N`.
     len: usize,
+    /// How many entries at the front were settled when last looked at: acked, lost or discarded. At most `len`.
+    settled: usize,
     /// Number of the front entry; the next number to be given if there is none.
     front: u64,
-    /// Lowest number that was not settled when last looked at: all below are acked, lost or discarded.
-    unsettled: u64,
     /// Whether the packet before the front entry was lost.
     lost_before_front: bool,
 }
@@ -28,66 +31,97 @@ pub(super) struct Ring<const N: usize> {
 impl<const N: usize> Ring<N> {
     pub(super) const fn new() -> Self {
         const { assert!(N > 0, "a ring without entries takes no packet") };
-        Self { slots: Vec::new(), head: 0, len: 0, front: 0, unsettled: 0, lost_before_front: false }
+        Self { slots: Vec::new(), head: 0, len: 0, settled: 0, front: 0, lost_before_front: false }
     }
 
     /// As [`Ring::new`], in place.
     pub(super) fn reset(&mut self) {
-        let Self { slots: _, head, len, front, unsettled, lost_before_front } = self;
-        (*head, *len) = (0, 0);
-        (*front, *unsettled, *lost_before_front) = (0, 0, false);
+        let Self { slots: _, head, len, settled, front, lost_before_front } = self;
+        (*head, *len, *settled) = (0, 0, 0);
+        (*front, *lost_before_front) = (0, false);
     }
 
     #[cfg(fuzzing)]
     pub(super) fn start_at(&mut self, number: u64) {
-        (self.front, self.unsettled) = (number, number);
+        self.front = number;
     }
 
     pub(super) fn next_number(&self) -> u64 {
-        self.front.saturating_add(as_u64(self.len))
+        self.number(self.len)
     }
 
     /// Lowest number that may still be in flight; [`next_number`](Self::next_number) if none is.
-    pub(super) const fn unsettled(&self) -> u64 {
-        self.unsettled
+    pub(super) fn unsettled(&self) -> u64 {
+        self.number(self.settled)
+    }
+
+    /// Indexes of the entries of which some may still be in flight.
+    pub(super) fn unsettled_indexes(&self) -> Range<usize> {
+        self.settled..self.len
     }
 
     /// How many more packets can be sent.
-    pub(super) fn free(&self) -> u64 {
+    pub(super) fn free(&self) -> usize {
         // Settled entries at the front make room when it is needed.
-        as_u64(N).saturating_sub(self.next_number().saturating_sub(self.unsettled))
+        N.wrapping_sub(self.len).wrapping_add(self.settled)
     }
 
-    #[inline]
     pub(super) fn get(&self, number: u64) -> Option<&Entry> {
-        self.slots.get(self.slot(number)?)
+        self.at(self.index(number)?)
     }
 
     pub(super) fn get_mut(&mut self, number: u64) -> Option<&mut Entry> {
-        let slot = self.slot(number)?;
+        self.at_mut(self.index(number)?)
+    }
+
+    /// The entry with an index.
+    #[inline(always)]
+    pub(super) fn at(&self, index: usize) -> Option<&Entry> {
+        self.slots.get(self.wrapped(index))
+    }
+
+    #[inline(always)]
+    pub(super) fn at_mut(&mut self, index: usize) -> Option<&mut Entry> {
+        let slot = self.wrapped(index);
         self.slots.get_mut(slot)
+    }
+
+    /// The number of the entry with an index.
+    #[inline(always)]
+    pub(super) fn number(&self, index: usize) -> u64 {
+        // As many numbers are given as packets are sent: less than 2^64.
+        self.front.wrapping_add(as_u64(index))
+    }
+
+    /// Indexes of the numbers from `first` on and before `end` that have an entry.
+    pub(super) fn indexes(&self, first: u64, end: u64) -> Range<usize> {
+        self.clipped(first)..self.clipped(end)
+    }
+
+    fn clipped(&self, number: u64) -> usize {
+        let index = number.saturating_sub(self.front);
+        usize::try_from(index).unwrap_or(usize::MAX).min(self.len)
     }
 
     pub(super) fn state(&self, number: u64) -> Option<State> {
         self.get(number).map(Entry::state)
     }
 
-    /// Whether the packet just before `number` was lost; `None` if there was none.
-    pub(super) fn lost_before(&self, number: u64) -> Option<bool> {
-        let previous = number.checked_sub(1)?;
-        if number == self.front {
-            return Some(self.lost_before_front);
+    /// Whether the packet just before the entry with this index was lost; `None` if there was none.
+    pub(super) fn lost_before(&self, index: usize) -> Option<bool> {
+        match index.checked_sub(1) {
+            Some(previous) => Some(matches!(self.at(previous)?.state(), State::Lost | State::MarkedLost)),
+            None => (self.front > 0).then_some(self.lost_before_front),
         }
-        Some(matches!(self.state(previous)?, State::Lost | State::MarkedLost))
     }
 
     /// Takes the next number. Entries that are settled make room.
     pub(super) fn push(&mut self, entry: Entry) -> Result<u64, RingFull> {
-        if self.len == N && self.front < self.unsettled {
+        if self.len >= N {
+            if self.settled == 0 {
+                return Err(RingFull);
+            }
             self.pop_front();
-        }
-        if self.len == N {
-            return Err(RingFull);
         }
         let number = self.next_number();
         let slot = self.wrapped(self.len);
@@ -96,23 +130,25 @@ impl<const N: usize> Ring<N> {
             // The slots are used in order, so that it is the one behind the last.
             None => self.slots.push(entry).map_err(|_| RingFull)?,
         }
-        self.len = self.len.saturating_add(1);
+        self.len = self.len.wrapping_add(1);
         Ok(number)
     }
 
     /// Moves the mark of unsettled packets up. What an open frame has marked is not settled.
     pub(super) fn settle(&mut self) {
-        while let Some(State::Acked | State::Lost | State::MarkedLate | State::Discarded) =
-            self.state(self.unsettled)
-        {
-            self.unsettled = self.unsettled.saturating_add(1);
+        for index in self.unsettled_indexes() {
+            let state = self.at(index).map(Entry::state);
+            if !matches!(state, Some(State::Acked | State::Lost | State::MarkedLate | State::Discarded)) {
+                break;
+            }
+            self.settled = index.wrapping_add(1);
         }
     }
 
     /// Lets settled entries at the front go; lost ones only if sent before `lost_sent_before`.
     pub(super) fn trim(&mut self, lost_sent_before: Instant) {
-        while self.front < self.unsettled {
-            let Some(entry) = self.get(self.front) else { break };
+        while self.settled > 0 {
+            let Some(entry) = self.at(0) else { break };
             let is_kept = match entry.state() {
                 State::Lost => entry.sent_at() >= lost_sent_before,
                 State::MarkedLate => true,
@@ -140,7 +176,7 @@ impl<const N: usize> Ring<N> {
     /// Takes all packets of a space out of the flight; the sum of their sizes.
     pub(super) fn discard_space(&mut self, space: PacketSpace) -> u64 {
         let mut bytes: u64 = 0;
-        for number in self.unsettled..self.next_number() {
+        for number in self.unsettled()..self.next_number() {
             if self.get(number).is_some_and(|entry| entry.space() == space) {
                 bytes = bytes.saturating_add(self.discard(number).unwrap_or(0));
             }
@@ -151,24 +187,25 @@ impl<const N: usize> Ring<N> {
     /// Forgets all packets; numbers go on.
     pub(super) fn clear(&mut self) {
         self.front = self.next_number();
-        self.unsettled = self.front;
         self.lost_before_front = false;
-        (self.head, self.len) = (0, 0);
+        (self.head, self.len, self.settled) = (0, 0, 0);
     }
 
+    /// Lets the front entry go, which is settled.
+    #[inline(always)]
     fn pop_front(&mut self) {
-        if let Some(entry) = self.get(self.front) {
-            self.lost_before_front = entry.state() == State::Lost;
-            self.front = self.front.saturating_add(1);
-            self.len = self.len.saturating_sub(1);
-            // A ring that runs empty starts again in the slots that it has touched.
-            self.head = if self.len == 0 { 0 } else { self.wrapped(1) };
-        }
+        self.lost_before_front = self.at(0).is_some_and(|entry| entry.state() == State::Lost);
+        self.front = self.number(1);
+        self.settled = self.settled.wrapping_sub(1);
+        self.len = self.len.wrapping_sub(1);
+        // A ring that runs empty starts again in the slots that it has touched.
+        self.head = if self.len == 0 { 0 } else { self.wrapped(1) };
     }
 
-    fn slot(&self, number: u64) -> Option<usize> {
-        let index = usize::try_from(number.checked_sub(self.front)?).ok()?;
-        (index < self.len).then(|| self.wrapped(index))
+    fn index(&self, number: u64) -> Option<usize> {
+        // A number below the front wraps to one that no ring is long enough for.
+        let index = usize::try_from(number.wrapping_sub(self.front)).ok()?;
+        (index < self.len).then_some(index)
     }
 
     /// Slot of the entry at `index`, which is at most `N`.
@@ -186,7 +223,7 @@ impl<const N: usize> fmt::Debug for Ring<N> {
             .debug_struct("Ring")
             .field("capacity", &N)
             .field("front", &self.front)
-            .field("unsettled", &self.unsettled)
+            .field("unsettled", &self.unsettled())
             .field("next_number", &self.next_number())
             .finish_non_exhaustive()
     }

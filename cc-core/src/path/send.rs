@@ -1,7 +1,7 @@
 //! Sending: the window, the pacer, and packets on their way.
 
 use super::Path;
-use super::entry::Entry;
+use super::entry::{Entry, State};
 use crate::{CongestionController, Instant, OutgoingPacket, PacketSpace, SendLimit, SentPacket};
 use std::fmt;
 
@@ -47,7 +47,8 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
     /// with datagrams of the maximum size, whichever is less.
     #[must_use]
     pub fn window(&self) -> u64 {
-        let room = self.ring.free().saturating_mul(self.config.max_datagram_size);
+        let room =
+            self.config.max_datagram_size.saturating_mul(u64::try_from(self.ring.free()).unwrap_or(u64::MAX));
         self.controller.cwnd().min(self.bytes_in_flight.saturating_add(room))
     }
 
@@ -185,8 +186,13 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
     /// The lowest number of [`Path::outstanding`].
     #[must_use]
     pub fn oldest_outstanding(&self) -> Option<u64> {
-        // None is below `unsettled`, and as a rule it is that one.
-        (self.ring.unsettled()..self.ring.next_number()).find(|number| self.is_outstanding(*number))
+        // None is below those that are settled, and as a rule it is the first behind them.
+        let is_outstanding =
+            |index| self.ring.at(index).is_some_and(|entry: &Entry| entry.state() == State::Outstanding);
+        self.ring
+            .unsettled_indexes()
+            .find(|&index| is_outstanding(index))
+            .map(|index| self.ring.number(index))
     }
 
     /// The number that the next packet in flight will get.
