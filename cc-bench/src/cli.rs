@@ -1,6 +1,8 @@
 //! Command line: arguments, their ranges, exit codes.
 
 mod network;
+mod programs;
+mod sweep;
 
 use crate::controllers::Controller;
 use crate::metadata::Metadata;
@@ -10,6 +12,7 @@ use crate::record::{self, Record};
 use crate::table::{Matrix, markdown};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::fmt::Display;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -31,18 +34,18 @@ enum Command {
     /// Our CUBIC against quinn's and C4 against its BBR over loopback, in pairs of runs
     Pairs(PairsArgs),
     /// Clients, router and server in network namespaces of their own, over losses, delays, rates and numbers of clients
-    Sweep(network::SweepArgs),
+    Sweep(sweep::SweepArgs),
     /// Records of sweeps side by side: a table on standard output, and plots
     Report(network::ReportArgs),
     /// The namespaces: make, remove, list
     #[command(subcommand)]
     Hosts(network::HostsCommand),
     /// The server of another host; ends when its standard input is closed
-    Server(network::ServerArgs),
+    Server(programs::ServerArgs),
     /// The relay of another host; ends when its standard input is closed
-    Router(network::RouterArgs),
+    Router(programs::RouterArgs),
     /// Clients: connect, echo, send in bulk; the figures as a line of JSON
-    Client(network::ClientArgs),
+    Client(programs::ClientArgs),
 }
 
 #[derive(Args, Debug)]
@@ -126,12 +129,12 @@ pub fn main() -> ExitCode {
     let result = match &arguments.command {
         Command::Table(arguments) => table(arguments),
         Command::Pairs(arguments) => pairs(arguments),
-        Command::Sweep(arguments) => network::sweep(arguments),
+        Command::Sweep(arguments) => sweep::sweep(arguments),
         Command::Report(arguments) => network::report(arguments),
         Command::Hosts(command) => network::hosts(command),
-        Command::Server(arguments) => network::server(arguments),
-        Command::Router(arguments) => network::router(arguments),
-        Command::Client(arguments) => network::client(arguments),
+        Command::Server(arguments) => programs::server(arguments),
+        Command::Router(arguments) => programs::router(arguments),
+        Command::Client(arguments) => programs::client(arguments),
     };
     result.unwrap_or_else(|(message, code)| {
         eprintln!("error: {message}");
@@ -282,6 +285,27 @@ fn queue(text: &str) -> Result<u64, String> {
 /// Percent in millionths.
 fn loss(text: &str) -> Result<u64, String> {
     scaled(text, 1e4, (0, 500_000), "0..=50 %")
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    within(text, Duration::from_millis(10), "0.01..=3600 s")
+}
+
+fn seconds_or_0(text: &str) -> Result<Duration, String> {
+    within(text, Duration::ZERO, "0..=3600 s")
+}
+
+fn within(text: &str, least: Duration, allowed: &str) -> Result<Duration, String> {
+    let duration = text.parse().ok().and_then(|s| Duration::try_from_secs_f64(s).ok());
+    duration
+        .filter(|duration| (least..=Duration::from_secs(3_600)).contains(duration))
+        .ok_or_else(|| format!("out of range (allowed: {allowed})"))
+}
+
+/// An address, or the first one of a host's.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let mut addresses = text.to_socket_addrs().map_err(|error| error.to_string())?;
+    addresses.next().ok_or_else(|| "this host has no address".to_owned())
 }
 
 /// A decimal number in units of the program, of which there are `per_unit` in one, in a range of these.

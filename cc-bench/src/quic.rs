@@ -1,6 +1,11 @@
 //! Configurations of quinn: a certificate for the run, windows that do not limit, a controller.
 
+mod fingerprint;
+
+pub use fingerprint::{Fingerprint, FingerprintError};
+
 use quinn::congestion::ControllerFactory;
+use quinn::crypto::rustls::QuicClientConfig;
 use quinn::{ClientConfig, ServerConfig, TransportConfig, VarInt};
 use rustls::RootCertStore;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -23,9 +28,14 @@ pub struct Identity {
     key: PrivateKeyDer<'static>,
 }
 
-/// A certificate that a client trusts, and no other.
+/// The certificate that a client trusts, and no other.
 #[derive(Clone, Debug)]
-pub struct Trust(CertificateDer<'static>);
+pub enum Trust {
+    /// As a whole.
+    Certificate(CertificateDer<'static>),
+    /// By its SHA-256.
+    Fingerprint(Fingerprint),
+}
 
 impl Identity {
     /// A new one.
@@ -54,27 +64,33 @@ impl Identity {
     /// What a client has to know of it.
     #[must_use]
     pub fn trust(&self) -> Trust {
-        Trust(self.certificate.clone())
+        Trust::Certificate(self.certificate.clone())
     }
-}
 
-impl Trust {
+    /// The same, short enough to be typed.
+    #[must_use]
+    pub fn fingerprint(&self) -> Fingerprint {
+        Fingerprint::of(&self.certificate)
+    }
+
     /// Writes the certificate into a file (DER), for a client elsewhere.
     ///
     /// # Errors
     ///
     /// Those of the system.
     pub fn save(&self, file: &Path) -> io::Result<()> {
-        std::fs::write(file, &self.0)
+        std::fs::write(file, &self.certificate)
     }
+}
 
-    /// Reads what [`Trust::save`] has written.
+impl Trust {
+    /// Reads what [`Identity::save`] has written.
     ///
     /// # Errors
     ///
     /// Those of the system. What is no certificate is refused by [`Trust::client`].
     pub fn load(file: &Path) -> io::Result<Self> {
-        std::fs::read(file).map(|der| Self(der.into()))
+        std::fs::read(file).map(|der| Self::Certificate(der.into()))
     }
 
     /// Of a client that sends with this controller.
@@ -86,9 +102,16 @@ impl Trust {
         &self,
         controller: Arc<dyn ControllerFactory + Send + Sync>,
     ) -> Result<ClientConfig, Box<dyn Error + Send + Sync>> {
-        let mut roots = RootCertStore::empty();
-        roots.add(self.0.clone())?;
-        let mut config = ClientConfig::with_root_certificates(Arc::new(roots))?;
+        let mut config = match self {
+            Self::Certificate(certificate) => {
+                let mut roots = RootCertStore::empty();
+                roots.add(certificate.clone())?;
+                ClientConfig::with_root_certificates(Arc::new(roots))?
+            }
+            Self::Fingerprint(fingerprint) => {
+                ClientConfig::new(Arc::new(QuicClientConfig::try_from(fingerprint.client()?)?))
+            }
+        };
         let mut transport = transport();
         transport.congestion_controller_factory(controller);
         config.transport_config(Arc::new(transport));

@@ -181,7 +181,7 @@ fn a_server_that_cannot_be_reached_is_an_error_with_1() {
         bench(&["client", "--connect", "127.0.0.1:9", "--certificate", certificate.to_str().unwrap()]);
     assert_eq!(missing.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&missing.stderr).contains("cannot read"), "{missing:?}");
-    cc_bench::quic::Identity::generate().unwrap().trust().save(&certificate).unwrap();
+    cc_bench::quic::Identity::generate().unwrap().save(&certificate).unwrap();
     let output = bench(&[
         "client",
         "--connect",
@@ -196,6 +196,48 @@ fn a_server_that_cannot_be_reached_is_an_error_with_1() {
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(errors.contains("connect: no handshake within 300ms"), "{errors}");
+}
+
+#[test]
+fn a_client_accepts_the_server_with_the_fingerprint_and_no_other() {
+    let mut server = Command::new(env!("CARGO_BIN_EXE_cc-bench"))
+        .args(["server", "--listen", "127.0.0.1:0"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (mut line, mut stdout) = (String::new(), BufReader::new(server.stdout.take().unwrap()));
+    stdout.read_line(&mut line).unwrap();
+    let ready: serde_json::Value = serde_json::from_str(&line).unwrap();
+    let (address, fingerprint) = (ready["address"].as_str().unwrap(), ready["fingerprint"].as_str().unwrap());
+    let client = |fingerprint: &str| {
+        bench(&[
+            "client",
+            "--connect",
+            address,
+            "--fingerprint",
+            fingerprint,
+            "--bulk-s",
+            "0",
+            "--messages",
+            "3",
+        ])
+    };
+    let good = client(fingerprint);
+    assert_eq!(good.status.code(), Some(0), "{good:?}");
+    assert!(String::from_utf8_lossy(&good.stdout).contains("\"echoed\":1"), "{good:?}");
+    let other = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    let wrong = client(other);
+    assert_eq!(wrong.status.code(), Some(1), "{wrong:?}");
+    let errors = String::from_utf8_lossy(&wrong.stderr);
+    assert!(errors.contains(&format!("fingerprint of the server is {fingerprint}, not {other}")), "{errors}");
+    let malformed = client("ba78");
+    assert_eq!(malformed.status.code(), Some(2), "{malformed:?}");
+    assert!(String::from_utf8_lossy(&malformed.stderr).contains("64 hexadecimal digits"), "{malformed:?}");
+    let none = bench(&["client", "--connect", address]);
+    assert_eq!(none.status.code(), Some(2), "{none:?}");
+    drop(server.stdin.take());
+    assert!(server.wait().unwrap().success());
 }
 
 #[test]

@@ -22,6 +22,9 @@ const PORT: u16 = 4_433;
 pub struct Ready {
     /// Where it listens.
     pub address: SocketAddr,
+    /// SHA-256 of its certificate, if it is a server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<String>,
 }
 
 /// The last line of the router.
