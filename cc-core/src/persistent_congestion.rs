@@ -47,9 +47,13 @@ impl PersistentCongestion {
 
     /// A packet was declared lost.
     pub fn lost(&mut self, sent_at: Instant, ack_eliciting: bool) {
-        if !self.is_end(sent_at, ack_eliciting) {
-            return;
+        if self.is_end(sent_at, ack_eliciting) {
+            self.end_lost(sent_at);
         }
+    }
+
+    /// A packet was declared lost that [may be an end](Self::is_end).
+    pub(crate) fn end_lost(&mut self, sent_at: Instant) {
         match self.period_start {
             None => self.period_start = Some(sent_at),
             // Strictly longer: section 7.6.2, "exceeds".

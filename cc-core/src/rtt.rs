@@ -12,7 +12,8 @@ pub const GRANULARITY: Duration = Duration::from_millis(1);
 /// controllers would divide.
 const MIN_SAMPLE: Duration = Duration::from_micros(1);
 
-/// Longest sample: 73 years, so that `7 * smoothed_rtt + sample` cannot overflow.
+/// Longest sample: 73 years, so that `7 * smoothed_rtt + sample` cannot overflow. `smoothed_rtt` and `rttvar` are no longer
+/// than the longest sample, since they are means.
 const MAX_SAMPLE: Duration = Duration::from_nanos(u64::MAX / 8);
 
 /// RTT statistics of one path (RFC 9002 section 5).
@@ -72,9 +73,9 @@ impl RttEstimator {
         let adjusted = if latest >= self.min.plus(ack_delay) { latest.minus(ack_delay) } else { latest };
 
         // RFC 9002 appendix A.7 (and RFC 6298 section 2.3): rttvar first, from the old smoothed_rtt.
-        let deviation = self.smoothed.minus(adjusted).plus(adjusted.minus(self.smoothed));
-        self.var = self.var.times(3).plus(deviation).divided_by(4);
-        self.smoothed = self.smoothed.times(7).plus(adjusted).divided_by(8);
+        let deviation = self.smoothed.max(adjusted).minus(self.smoothed.min(adjusted));
+        self.var = mean::<4>(self.var, deviation);
+        self.smoothed = mean::<8>(self.smoothed, adjusted);
     }
 
     /// Persistent congestion was established: `min_rtt` starts again with the newest sample (RFC 9002 section 5.2), so that
@@ -152,8 +153,18 @@ impl RttEstimator {
     /// (section 7.6.1).
     #[must_use]
     pub fn pto_base(&self) -> Duration {
-        self.smoothed.plus(self.var.times(4).max(GRANULARITY)).plus(self.max_ack_delay)
+        // The first three fit: 2^61 + 4 * 2^61 ns at most.
+        let variation = Duration::from_nanos(self.var.as_nanos().wrapping_mul(4)).max(GRANULARITY);
+        let sum = self.smoothed.as_nanos().wrapping_add(variation.as_nanos());
+        Duration::from_nanos(sum).plus(self.max_ack_delay)
     }
+}
+
+/// `(N - 1) / N` of one and `1 / N` of the other, `N` being a power of two up to 8, and both at most [`MAX_SAMPLE`].
+const fn mean<const N: u64>(mean: Duration, sample: Duration) -> Duration {
+    const { assert!(N.is_power_of_two() && N <= 8, "no overflow, and a shift") };
+    let sum = mean.as_nanos().wrapping_mul(N).wrapping_sub(mean.as_nanos()).wrapping_add(sample.as_nanos());
+    Duration::from_nanos(sum.wrapping_shr(N.trailing_zeros()))
 }
 
 fn clamp_sample(sample: Duration) -> Duration {

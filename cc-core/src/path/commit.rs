@@ -145,8 +145,11 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         if self.frame.has_others {
             self.tally_others(&mut tally, &mut newest);
         }
-        if !self.persistence.is_empty() {
-            self.tell_persistence_of_acks();
+        for range in 0.. {
+            let Some((first, end)) = self.frame.marks.range(range) else { break };
+            if self.persistence.overlaps(first, end) {
+                self.tell_persistence_of_acks(first, end);
+            }
         }
         let newest = newest.and_then(|(was_lost, sent_at, number)| {
             let snapshot = self.ring.get(number)?.snapshot(self.rate.delivered(), self.rate.lost());
@@ -190,17 +193,13 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         self.rate.add_lost(tally.sums.newly_lost);
     }
 
-    /// An ack among losses cuts what may become persistent congestion.
-    #[inline(never)]
-    fn tell_persistence_of_acks(&mut self) {
+    /// Acks among losses cut what may become persistent congestion.
+    fn tell_persistence_of_acks(&mut self, first: u64, end: u64) {
         let check = PersistentCongestion::new(&self.rtt, self.first_sample_at);
-        for range in 0.. {
-            let Some((first, end)) = self.frame.marks.range(range) else { break };
-            for index in self.ring.indexes(first, end) {
-                let state = self.ring.at(index).map(Entry::state);
-                if matches!(state, Some(State::MarkedAcked | State::MarkedLate)) {
-                    self.persistence.on_acked(&self.ring, &check, self.ring.number(index));
-                }
+        for index in self.ring.indexes(first, end) {
+            let state = self.ring.at(index).map(Entry::state);
+            if matches!(state, Some(State::MarkedAcked | State::MarkedLate)) {
+                self.persistence.on_acked(&self.ring, &check, self.ring.number(index));
             }
         }
     }
@@ -227,6 +226,7 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
     }
 
     /// Hands over the lost packets and adds their bytes to `state.lost`.
+    #[inline(never)]
     fn deliver_losses(
         &mut self,
         state: &mut PathState,
@@ -269,6 +269,7 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         }
     }
 
+    #[inline(never)]
     fn deliver_spurious(&mut self, state: &PathState) {
         for range in 0.. {
             let Some((first, end)) = self.frame.marks.range(range) else { break };

@@ -86,15 +86,14 @@ impl Entry {
 
     /// The delivery state at the send, given the totals of now.
     pub(super) fn snapshot(&self, delivered: u64, lost: u64) -> PacketSnapshot {
-        let reference = decode_age(self.delivered_age).zip(decode_age(self.first_sent_age));
-        let (delivered, delivered_at, first_sent_at) = match reference {
-            Some((delivered_age, first_sent_age)) => (
-                expand(self.delivered, delivered),
-                Some(self.sent_at.before(delivered_age)),
-                self.sent_at.before(first_sent_age),
-            ),
+        let (delivered, delivered_at, first_sent_at) = match self.delivered_age {
             // Without a reference point these are zero.
-            None => (0, None, Instant::ZERO),
+            NO_AGE => (0, None, Instant::ZERO),
+            age => (
+                expand(self.delivered, delivered),
+                Some(self.sent_at.before(decode_age(age))),
+                self.sent_at.before(decode_age(self.first_sent_age)),
+            ),
         };
         PacketSnapshot {
             delivered,
@@ -170,12 +169,11 @@ fn encode_age(age: Duration) -> u32 {
     }
 }
 
-fn decode_age(age: u32) -> Option<Duration> {
-    match age {
-        NO_AGE => None,
-        micros if micros >= MICROS => Some(Duration::from_micros(u64::from(micros & !MICROS))),
-        nanos => Some(Duration::from_nanos(u64::from(nanos))),
-    }
+/// The age; there must be one.
+fn decode_age(age: u32) -> Duration {
+    // No overflow: 31 bits times 10.
+    let factor = if age < MICROS { 1 } else { 1_000 };
+    Duration::from_nanos(u64::from(age & !MICROS).wrapping_mul(factor))
 }
 
 #[cfg(test)]
@@ -192,16 +190,16 @@ mod tests {
     #[test]
     fn ages_are_exact_below_two_seconds_and_rounded_up_to_microseconds_above() {
         // 2^31 ns = 2 147 483 648 ns is the first age in microseconds.
-        assert_eq!(decode_age(encode_age(Duration::ZERO)), Some(Duration::ZERO));
+        assert_eq!(decode_age(encode_age(Duration::ZERO)), Duration::ZERO);
         assert_eq!(
             decode_age(encode_age(Duration::from_nanos(2_147_483_647))),
-            Some(Duration::from_nanos(2_147_483_647))
+            Duration::from_nanos(2_147_483_647)
         );
         assert_eq!(
             decode_age(encode_age(Duration::from_nanos(2_147_483_648))),
-            Some(Duration::from_micros(2_147_484))
+            Duration::from_micros(2_147_484)
         );
-        let longest = Some(Duration::from_micros(u64::from(MAX_MICROS)));
+        let longest = Duration::from_micros(u64::from(MAX_MICROS));
         assert_eq!(decode_age(encode_age(Duration::from_secs(86_400))), longest);
         assert_eq!(decode_age(encode_age(Duration::MAX)), longest);
     }

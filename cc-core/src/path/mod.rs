@@ -123,7 +123,7 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
             ring: const { Ring::new() },
             frame: Frame::new(),
             loss: LossDetector::new(config.loss_detection),
-            persistence: Persistence::default(),
+            persistence: Persistence::new(),
             config,
             handshake_ready: true,
             bytes_in_flight: 0,
@@ -345,7 +345,7 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         self.pacer = Pacer::new(now, self.burst());
         self.pacer_is_stale = true;
         self.loss = LossDetector::new(self.config.loss_detection);
-        self.persistence = Persistence::default();
+        self.persistence = Persistence::new();
         self.bytes_in_flight = 0;
         self.max_bytes_in_flight = 0;
         self.idle_since = None;

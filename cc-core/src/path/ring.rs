@@ -94,6 +94,7 @@ impl<const N: usize> Ring<N> {
     }
 
     /// Indexes of the numbers from `first` on and before `end` that have an entry.
+    #[inline(never)]
     pub(super) fn indexes(&self, first: u64, end: u64) -> Range<usize> {
         self.clipped(first)..self.clipped(end)
     }
