@@ -44,32 +44,41 @@ pub const fn divide_up(numerator: u64, divisor: NonZeroU64) -> u64 {
     if quotient.wrapping_mul(divisor.get()) == numerator { quotient } else { quotient.wrapping_add(1) }
 }
 
+/// `numerator / DIVISOR`, rounded down.
+///
+/// Where no exact reciprocal has 64 bits it does not compile on 32-bit targets (7 is such a divisor): then there is [`divide`].
+#[must_use]
+#[inline]
+pub const fn by<const DIVISOR: u64>(numerator: u64) -> u64 {
+    native::by::<DIVISOR>(numerator)
+}
+
 /// `numerator / 100`, rounded down.
 #[must_use]
 #[inline]
 pub const fn by_hundred(numerator: u64) -> u64 {
-    native::by_hundred(numerator)
+    by::<100>(numerator)
 }
 
 /// `numerator / 1000`, rounded down.
 #[must_use]
 #[inline]
 pub const fn by_thousand(numerator: u64) -> u64 {
-    native::by_thousand(numerator)
+    by::<1_000>(numerator)
 }
 
 /// `numerator / 10^6`, rounded down.
 #[must_use]
 #[inline]
 pub const fn by_million(numerator: u64) -> u64 {
-    native::by_million(numerator)
+    by::<1_000_000>(numerator)
 }
 
 /// `numerator / 10^9`, rounded down.
 #[must_use]
 #[inline]
 pub const fn by_billion(numerator: u64) -> u64 {
-    native::by_billion(numerator)
+    by::<1_000_000_000>(numerator)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::bytes::{FineBytes, Slope};
 use crate::state::{Stage, State};
-use cc_core::{Duration, Instant};
+use cc_core::{Duration, Instant, division};
 
 /// The window is acked in this many parts, each at the rate of growth that holds at its start.
 ///
@@ -83,7 +83,7 @@ impl Growth {
         let increase = if stage.w_est >= FineBytes::new(state.cwnd_prior) {
             datagram
         } else {
-            FineBytes::from_raw(datagram.raw().saturating_mul(9) / 17)
+            FineBytes::from_raw(division::by::<17>(datagram.raw().saturating_mul(9)))
         };
         Segment {
             left: (cwnd.whole() / SEGMENTS_PER_WINDOW).max(1),

@@ -1,6 +1,8 @@
 //! Windows with a fraction of a byte, and exact shares of them.
 
 use crate::config::MAX_WINDOW;
+use cc_core::division;
+use core::num::NonZero;
 
 /// Bits of the fraction: 1/65536 byte, so that the growth for one small packet in a window of 1 TiB is not
 /// rounded away for good (it is carried), while the whole still fits `u64` with room for doubling.
@@ -52,13 +54,15 @@ pub(crate) struct Slope {
 impl Slope {
     /// `numerator / denominator`, the denominator rounded up to a whole byte; zero if it is zero.
     pub(crate) fn new(numerator: FineBytes, denominator: FineBytes) -> Self {
-        let denominator = denominator.0.div_ceil(1 << FRACTION_BITS);
-        if numerator.0 == 0 || denominator == 0 {
+        let Some(denominator) = NonZero::new(denominator.0.div_ceil(1 << FRACTION_BITS)) else {
+            return Self::default();
+        };
+        if numerator.0 == 0 {
             return Self::default();
         }
         // As many bits as fit: the numerator is not zero, so the shift is below 64.
         let scale = numerator.0.leading_zeros();
-        let ratio = numerator.0.checked_shl(scale).unwrap_or(0).checked_div(denominator).unwrap_or(0);
+        let ratio = division::divide(numerator.0.checked_shl(scale).unwrap_or(0), denominator);
         // The highest 32 of them are kept.
         let excess = u64::BITS.saturating_sub(ratio.leading_zeros()).saturating_sub(u32::BITS);
         let mantissa = u32::try_from(ratio.checked_shr(excess).unwrap_or(0)).unwrap_or(u32::MAX);

@@ -10,6 +10,7 @@ use cc_core::{
     AckEvent, AckedPacket, CongestionController, DiscardReason, Duration, EcnCodepoint, EcnEvent,
     HyStartPlusPlus, Instant, LossEvent, MtuChange, PathChange, PathState, Rate, ResumeHint, RttEvent,
     SendMark, SentPacket, SlowStart, SlowStartStep, Snapshot, SpuriousLoss, Utilisation, WindowGrowth,
+    division,
 };
 use core::num::NonZero;
 
@@ -109,7 +110,7 @@ impl<S: SlowStart> Cubic<S> {
         } else {
             self.settings.pacing_percent
         };
-        let per_rtt = cwnd.saturating_mul(u64::from(percent)) / 100;
+        let per_rtt = division::by_hundred(cwnd.saturating_mul(u64::from(percent)));
         self.outputs.pacing_rate = Rate::from_delivery(per_rtt, self.smoothed_rtt)
             .map(|rate| NonZero::new(rate.as_bytes_per_sec()).unwrap_or(NonZero::<u64>::MIN));
         // At least two datagrams, and no burst above the initial window (RFC 9002 section 7.7).

@@ -1,7 +1,7 @@
 //! The cubic function `W_cubic(t) = C * (t - K)^3 + W_max` (RFC 9438 section 4.2).
 
 use crate::bytes::FineBytes;
-use cc_core::Duration;
+use cc_core::{Duration, division};
 
 /// Time differences beyond this (2^14 s) give the same result: `C * t^3` is then above the largest window even
 /// with datagrams of one byte.
@@ -37,13 +37,12 @@ fn rise(offset: Duration, datagram: u64) -> FineBytes {
 /// `C` = 0.4 segments per second cubed (RFC 9438 section 5.1), times the datagram size, in 2^-20 bytes.
 fn gain(datagram: u64) -> u64 {
     // 0.4 = 2 / 5.
-    datagram.saturating_mul(1 << 21) / 5
+    division::by::<5>(datagram.saturating_mul(1 << 21))
 }
 
-/// Units of 2^-20 s: 10^9 / 2^20 ns = 5^9 / 2^11 ns each. `span` is at most [`MAX_OFFSET`], so the product stays
-/// below 2^55.
+/// Units of 2^-20 s. `span` is at most [`MAX_OFFSET`], so the product stays below 2^64.
 fn binary_micros(span: Duration) -> u64 {
-    span.as_nanos().saturating_mul(1 << 11) / 1_953_125
+    division::by_billion(span.as_nanos().saturating_mul(1 << 20))
 }
 
 /// Cube root of `rise / (C * datagram)` (RFC 9438 section 4.2, equation 2); `rise` in bytes.

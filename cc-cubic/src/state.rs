@@ -3,7 +3,7 @@
 use crate::bytes::FineBytes;
 use crate::config::Settings;
 use crate::curve::{time_to_plateau, w_cubic};
-use cc_core::{Duration, Instant};
+use cc_core::{Duration, Instant, division};
 
 /// "Arbitrarily high" slow-start threshold (RFC 9002 appendix B.3).
 pub(crate) const INFINITE: u64 = u64::MAX;
@@ -186,7 +186,7 @@ impl State {
 
 /// `bytes * thousandths / 1000`, rounded down. `bytes` is at most 2^40.
 const fn share(bytes: u64, thousandths: u64) -> u64 {
-    bytes.saturating_mul(thousandths) / ONE
+    division::by_thousand(bytes.saturating_mul(thousandths))
 }
 
 #[cfg(test)]

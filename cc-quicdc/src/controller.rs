@@ -96,7 +96,7 @@ impl QuicDc {
     }
 
     /// All outputs, from the state.
-    fn outputs(&self) -> Outputs {
+    fn outputs(&self) -> Outputs<'_> {
         let doubling = self.westwood.is_doubling() && !self.delay.is_limiting();
         self.westwood.outputs(self.delay.limited(self.westwood.cwnd()), doubling)
     }

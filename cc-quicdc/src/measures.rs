@@ -1,7 +1,7 @@
 //! What is measured of the path: the bandwidth estimate of Westwood+ and the minimum RTT (quicdc: "The controller").
 
 use crate::config::BandwidthFilter;
-use cc_core::{Duration, Instant, Rate};
+use cc_core::{Duration, Instant, Rate, division};
 
 /// A bandwidth sample is taken no more often than this: shorter intervals see the clustering of ACKs instead of the bandwidth
 /// (Westwood+).
@@ -164,7 +164,9 @@ impl Measures {
     }
 
     fn take_rtt(&mut self, rtt: Duration) {
-        let micros = u32::try_from(rtt.as_nanos().div_ceil(1_000)).unwrap_or(u32::MAX).max(1);
+        let micros = u32::try_from(division::by_thousand(rtt.as_nanos().saturating_add(999)))
+            .unwrap_or(u32::MAX)
+            .max(1);
         let is_old = self.min_rtt_age_ms > RE_MEASURE_AFTER_MS;
         if self.min_rtt_us == 0 || micros <= self.min_rtt_us || is_old {
             self.min_rtt_us = micros;
@@ -181,7 +183,7 @@ pub(crate) fn older(age_ms: u16, elapsed: Duration) -> u16 {
 /// `(a * old + b * new) / (a + b)`, rounded down. Values of more than 2^61 saturate.
 fn mix(old: u64, a: u64, new: u64, b: u64) -> u64 {
     let sum = old.saturating_mul(a).saturating_add(new.saturating_mul(b));
-    sum.checked_div(a.saturating_add(b)).unwrap_or(sum)
+    division::checked(sum, a.saturating_add(b)).unwrap_or(sum)
 }
 
 #[cfg(test)]

@@ -114,11 +114,11 @@ impl Westwood {
     }
 
     /// All outputs for a window of `cwnd` bytes, from the state.
-    pub(crate) fn outputs(&self, cwnd: u64, doubling: bool) -> Outputs {
+    pub(crate) fn outputs(&self, cwnd: u64, doubling: bool) -> Outputs<'_> {
         Outputs::new(&self.settings, cwnd, doubling, self.smoothed_rtt)
     }
 
-    fn own_outputs(&self) -> Outputs {
+    fn own_outputs(&self) -> Outputs<'_> {
         self.outputs(self.cwnd, self.is_doubling())
     }
 

@@ -5,7 +5,7 @@ use crate::window::{INFINITE, Window};
 use cc_core::{
     AckEvent, CongestionController, DiscardReason, Duration, EcnCodepoint, EcnEvent, LossEvent, MtuChange,
     PathChange, PathState, Rate, RecoveryPeriod, RttEvent, SentPacket, SlowStart, SlowStartStep, Snapshot,
-    SpuriousLoss, StandardSlowStart, Utilisation, WindowGrowth,
+    SpuriousLoss, StandardSlowStart, Utilisation, WindowGrowth, division,
 };
 
 /// Largest [`send_quantum`](CongestionController::send_quantum) in bytes: what one UDP segmentation offload call takes.
@@ -112,7 +112,7 @@ impl<S: SlowStart> Reno<S> {
     fn update_outputs(&mut self) {
         let cwnd = self.settings.limited(self.window.cwnd);
         // RFC 9002 section 7.7: rate = N * congestion_window / smoothed_rtt.
-        let per_rtt = cwnd.saturating_mul(u64::from(self.settings.pacing_percent)) / 100;
+        let per_rtt = division::by_hundred(cwnd.saturating_mul(u64::from(self.settings.pacing_percent)));
         let pacing_rate =
             Rate::from_delivery(per_rtt, self.smoothed_rtt).map(|rate| rate.max(Rate::from_bytes_per_sec(1)));
         // At least two datagrams, and no burst above the initial window (RFC 9002 section 7.7).

@@ -21,27 +21,9 @@ pub(super) const fn divide(numerator: u64, divisor: NonZeroU64) -> u64 {
 }
 
 #[inline(never)]
-pub(super) const fn by_hundred(numerator: u64) -> u64 {
-    const HUNDRED: Reciprocal = Reciprocal::new(100);
-    HUNDRED.divide(numerator)
-}
-
-#[inline(never)]
-pub(super) const fn by_thousand(numerator: u64) -> u64 {
-    const THOUSAND: Reciprocal = Reciprocal::new(1_000);
-    THOUSAND.divide(numerator)
-}
-
-#[inline(never)]
-pub(super) const fn by_million(numerator: u64) -> u64 {
-    const MILLION: Reciprocal = Reciprocal::new(1_000_000);
-    MILLION.divide(numerator)
-}
-
-#[inline(never)]
-pub(super) const fn by_billion(numerator: u64) -> u64 {
-    const BILLION: Reciprocal = Reciprocal::new(1_000_000_000);
-    BILLION.divide(numerator)
+pub(super) const fn by<const DIVISOR: u64>(numerator: u64) -> u64 {
+    let Reciprocal { before, multiplier, after } = const { Reciprocal::new(DIVISOR) };
+    multiply_high(numerator.wrapping_shr(before), multiplier).wrapping_shr(after)
 }
 
 /// `numerator / divisor`, the upper half of the numerator being less than the divisor: long division with two digits of 16 bits
@@ -112,6 +94,7 @@ impl Reciprocal {
         reason = "the compiler computes it, and fails where it overflows"
     )]
     const fn new(divisor: u64) -> Self {
+        assert!(divisor > 0, "a divisor is not zero");
         let before = divisor.trailing_zeros();
         let odd = (divisor >> before) as u128;
         let mut after = 0;
@@ -124,11 +107,6 @@ impl Reciprocal {
             }
             after += 1;
         }
-    }
-
-    #[inline(always)]
-    const fn divide(&self, numerator: u64) -> u64 {
-        multiply_high(numerator.wrapping_shr(self.before), self.multiplier).wrapping_shr(self.after)
     }
 }
 

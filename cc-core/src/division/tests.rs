@@ -1,4 +1,4 @@
-use super::{checked, divide_up, narrow, wide};
+use super::{by_billion, by_hundred, by_million, by_thousand, checked, divide_up, narrow, wide};
 use proptest::prelude::*;
 use std::num::NonZeroU64;
 
@@ -44,14 +44,16 @@ fn numbers() -> impl Strategy<Value = u64> {
 #[test]
 fn quotients_by_constants_are_exact_at_the_edges() {
     for number in edges() {
-        assert_eq!(narrow::by_hundred(number), number / 100, "{number}");
-        assert_eq!(wide::by_hundred(number), number / 100, "{number}");
-        assert_eq!(narrow::by_thousand(number), number / 1_000, "{number}");
-        assert_eq!(narrow::by_million(number), number / 1_000_000, "{number}");
-        assert_eq!(narrow::by_billion(number), number / 1_000_000_000, "{number}");
-        assert_eq!(wide::by_thousand(number), number / 1_000, "{number}");
-        assert_eq!(wide::by_million(number), number / 1_000_000, "{number}");
-        assert_eq!(wide::by_billion(number), number / 1_000_000_000, "{number}");
+        assert_eq!(narrow::by::<3>(number), number / 3, "{number}");
+        assert_eq!(narrow::by::<17>(number), number / 17, "{number}");
+        assert_eq!(narrow::by::<100>(number), number / 100, "{number}");
+        assert_eq!(narrow::by::<1_000>(number), number / 1_000, "{number}");
+        assert_eq!(narrow::by::<1_000_000>(number), number / 1_000_000, "{number}");
+        assert_eq!(narrow::by::<1_000_000_000>(number), number / 1_000_000_000, "{number}");
+        assert_eq!(by_hundred(number), number / 100, "{number}");
+        assert_eq!(by_thousand(number), number / 1_000, "{number}");
+        assert_eq!(by_million(number), number / 1_000_000, "{number}");
+        assert_eq!(by_billion(number), number / 1_000_000_000, "{number}");
     }
 }
 
@@ -92,10 +94,12 @@ fn rounding_up_adds_one_only_to_what_leaves_something_over() {
 proptest! {
     #[test]
     fn both_ways_of_division_give_the_same(number in numbers(), divisor in numbers()) {
-        prop_assert_eq!(narrow::by_hundred(number), wide::by_hundred(number));
-        prop_assert_eq!(narrow::by_thousand(number), wide::by_thousand(number));
-        prop_assert_eq!(narrow::by_million(number), wide::by_million(number));
-        prop_assert_eq!(narrow::by_billion(number), wide::by_billion(number));
+        prop_assert_eq!(narrow::by::<5>(number), wide::by::<5>(number));
+        prop_assert_eq!(narrow::by::<17>(number), wide::by::<17>(number));
+        prop_assert_eq!(narrow::by::<100>(number), wide::by::<100>(number));
+        prop_assert_eq!(narrow::by::<1_000>(number), wide::by::<1_000>(number));
+        prop_assert_eq!(narrow::by::<1_000_000>(number), wide::by::<1_000_000>(number));
+        prop_assert_eq!(narrow::by::<1_000_000_000>(number), wide::by::<1_000_000_000>(number));
         prop_assume!(divisor != 0);
         let divisor = NonZeroU64::new(divisor).unwrap();
         prop_assert_eq!(narrow::divide(number, divisor), wide::divide(number, divisor));

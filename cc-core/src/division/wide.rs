@@ -9,21 +9,8 @@ pub(super) const fn divide(numerator: u64, divisor: NonZeroU64) -> u64 {
 }
 
 #[inline]
-pub(super) const fn by_hundred(numerator: u64) -> u64 {
-    numerator / 100
-}
-
-#[inline]
-pub(super) const fn by_thousand(numerator: u64) -> u64 {
-    numerator / 1_000
-}
-
-#[inline]
-pub(super) const fn by_million(numerator: u64) -> u64 {
-    numerator / 1_000_000
-}
-
-#[inline]
-pub(super) const fn by_billion(numerator: u64) -> u64 {
-    numerator / 1_000_000_000
+#[expect(clippy::arithmetic_side_effects, reason = "the divisor is not zero")]
+pub(super) const fn by<const DIVISOR: u64>(numerator: u64) -> u64 {
+    const { assert!(DIVISOR > 0, "a divisor is not zero") };
+    numerator / DIVISOR
 }

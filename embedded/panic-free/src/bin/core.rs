@@ -61,6 +61,7 @@ program![
         division::divide,
         division::divide_up,
         division::checked,
+        division::by::<17>,
         division::by_hundred,
         division::by_thousand,
         division::by_million,
