@@ -1,51 +1,63 @@
-//! Products and quotients of C4's units (microseconds, bytes, bytes per second, parts of 1024), floored; exact
-//! where the result fits `u64`, saturating otherwise, and without 128-bit numbers.
+//! Products and quotients of C4's units, floored. No 128-bit numbers, no library function for division.
+//!
+//! Bytes and bytes per second have 64 bits. Spans of time in microseconds and parts of 1024 have 32, which a
+//! microcontroller multiplies and compares in one instruction.
 
-use cc_core::{Duration, Rate};
+use cc_core::{Duration, division};
+use core::num::NonZeroU64;
 
 pub(crate) const MILLION: u64 = 1_000_000;
 
-/// `floor(part * x / 1024)`.
-pub(crate) const fn part_of(part: u64, x: u64) -> u64 {
-    if let Some(product) = part.checked_mul(x) {
-        return product >> 10;
-    }
-    // x = high * 1024 + low, so part * x / 1024 = part * high + part * low / 1024.
-    let (high, low) = (x >> 10, x & 1023);
-    part.saturating_mul(high).saturating_add(part.saturating_mul(low) >> 10)
+/// A span of time in whole microseconds, truncated. More than 2^32 - 1 of them (71 min 34 s) count as so many.
+#[inline(never)]
+pub(crate) fn micros(span: Duration) -> u32 {
+    u32::try_from(span.as_micros()).unwrap_or(u32::MAX)
 }
 
-/// Bytes that go by in `micros` at `rate`: `floor(micros * rate / 1 000 000)`. More than 584 years count as so many.
-pub(crate) const fn bytes_in(micros: u64, rate: u64) -> u64 {
-    Rate::from_bytes_per_sec(rate).bytes_in(Duration::from_micros(micros))
+/// `floor(part * x / 1024)`; saturates.
+pub(crate) const fn part_of(part: u32, x: u64) -> u64 {
+    let part = part as u64;
+    // x = high * 2^32 + low. A product of 32-bit numbers and a third one are below 2^64.
+    let low = part.wrapping_mul(x & 0xffff_ffff);
+    let high = part.wrapping_mul(x >> 32).wrapping_add(low >> 32);
+    if high >> 42 == 0 { (high << 22) | ((low & 0xffff_ffff) >> 10) } else { u64::MAX }
 }
 
-/// `floor(dividend * 1 000 000 / divisor)`: a rate from bytes and microseconds, or microseconds from bytes and a
-/// rate. A divisor of zero counts as one. Beyond a divisor of 1.8 * 10^13 (213 days) the result may be low by one
-/// millionth.
-pub(crate) fn millions_per(dividend: u64, divisor: u64) -> u64 {
-    let divisor = divisor.max(1);
-    if let Some(product) = dividend.checked_mul(MILLION) {
-        return product.checked_div(divisor).unwrap_or(u64::MAX);
+/// `floor(part * x / 1024)` of at most 1024 parts.
+pub(crate) const fn fraction_of(part: u32, x: u32) -> u32 {
+    let product = (part as u64).wrapping_mul(x as u64);
+    ((product >> 10) & 0xffff_ffff) as u32
+}
+
+/// Bytes that go by in `micros` at `rate`: `floor(micros * rate / 1 000 000)`. From 2^64 / 10^6 of them (18.4 TB) on
+/// they have no limit: `u64::MAX`.
+#[inline(never)]
+pub(crate) const fn bytes_in(micros: u32, rate: u64) -> u64 {
+    match rate.checked_mul(micros as u64) {
+        Some(product) => division::by_million(product),
+        None => u64::MAX,
     }
-    let whole = dividend.checked_div(divisor).unwrap_or(u64::MAX);
-    let rest = dividend.checked_rem(divisor).unwrap_or(0);
-    let fraction = match rest.checked_mul(MILLION) {
-        Some(product) => product.checked_div(divisor).unwrap_or(0),
-        // rest < divisor, so that divisor > 1.8 * 10^13 here and the divisor below is far from zero.
-        None => rest.checked_div((divisor / MILLION).saturating_add(1)).unwrap_or(0),
-    };
-    whole.saturating_mul(MILLION).saturating_add(fraction)
+}
+
+/// `floor(bytes * 1 000 000 / divisor)`: a rate from bytes and microseconds, or microseconds from bytes and a rate.
+/// A divisor of zero counts as one, more bytes than 2^64 / 10^6 (18.4 TB) as so many.
+#[inline(never)]
+pub(crate) fn millions_per(bytes: u64, divisor: u64) -> u64 {
+    let divisor = NonZeroU64::new(divisor).unwrap_or(NonZeroU64::MIN);
+    division::divide(bytes.saturating_mul(MILLION), divisor)
 }
 
 /// `floor((7 * old + new) / 8)`: the slow average of C4's RTT model.
-pub(crate) const fn seven_eighths(old: u64, new: u64) -> u64 {
-    old.saturating_mul(7).saturating_add(new) / 8
+pub(crate) const fn seven_eighths(old: u32, new: u32) -> u32 {
+    // At most 8 * (2^32 - 1): the eighth has 32 bits.
+    let sum = (old as u64).wrapping_mul(7).wrapping_add(new as u64);
+    ((sum >> 3) & 0xffff_ffff) as u32
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{MILLION, bytes_in, millions_per, part_of, seven_eighths};
+    use super::{MILLION, bytes_in, fraction_of, micros, millions_per, part_of, seven_eighths};
+    use cc_core::Duration;
     use proptest::prelude::*;
 
     #[test]
@@ -60,7 +72,10 @@ mod tests {
     fn windows_floor() {
         // 33 333 us * 1 001 B/s = 33 366 333 / 10^6 = 33.366
         assert_eq!(bytes_in(33_333, 1_001), 33);
-        assert_eq!(bytes_in(u64::MAX, u64::MAX), u64::MAX);
+        assert_eq!(bytes_in(u32::MAX, u64::MAX), u64::MAX);
+        // 2^64 - 1 = 3 * 6 148 914 691 236 517 205: the largest product, / 10^6, and the next one
+        assert_eq!(bytes_in(3, 6_148_914_691_236_517_205), 18_446_744_073_709);
+        assert_eq!(bytes_in(3, 6_148_914_691_236_517_206), u64::MAX);
     }
 
     #[test]
@@ -68,6 +83,7 @@ mod tests {
         // 1000 B / 3 us = 333 333 333.3 B/s
         assert_eq!(millions_per(1_000, 3), 333_333_333);
         assert_eq!(millions_per(7, 0), 7_000_000);
+        assert_eq!(millions_per(u64::MAX, 1), u64::MAX);
     }
 
     #[test]
@@ -76,19 +92,31 @@ mod tests {
         assert_eq!(seven_eighths(100, 99), 99);
     }
 
+    #[test]
+    fn spans_are_truncated_and_end_at_32_bits() {
+        assert_eq!(micros(Duration::from_nanos(1_999)), 1);
+        assert_eq!(micros(Duration::from_micros(4_294_967_295)), u32::MAX);
+        assert_eq!(micros(Duration::from_micros(4_294_967_296)), u32::MAX);
+        assert_eq!(micros(Duration::MAX), u32::MAX);
+    }
+
     proptest! {
         #[test]
-        fn all_agree_with_128_bit_arithmetic(a in any::<u64>(), b in any::<u64>(), part in 0..4_096_u64) {
+        fn all_agree_with_128_bit_arithmetic(a: u64, b: u64, x: u32, y: u32, part in 0..4_096_u32, shift in 0..64_u32) {
             let clamp = |wide: u128| u64::try_from(wide).unwrap_or(u64::MAX);
-            let (wa, wb, million) = (u128::from(a), u128::from(b), u128::from(MILLION));
-            prop_assert_eq!(part_of(part, a), clamp(u128::from(part) * wa / 1_024));
-            let micros = a / 1_000; // what a Duration holds
-            prop_assert_eq!(bytes_in(micros, b), clamp(u128::from(micros) * wb / million));
-            let exact = clamp(wa * million / wb.max(1));
-            let got = millions_per(a, b);
-            prop_assert!(got <= exact && exact - got <= exact / 1_000_000 + 1, "{got} for {exact}");
-            let shorter = b >> 24; // below the span from which the quotient is rounded
-            prop_assert_eq!(millions_per(a, shorter), clamp(wa * million / u128::from(shorter.max(1))));
+            let (a, million) = (a >> shift, u128::from(MILLION)); // of any length
+            let wide = u128::from(a);
+            prop_assert_eq!(part_of(part, a), clamp(u128::from(part) * wide / 1_024));
+            let fraction = part % 1_025;
+            prop_assert_eq!(u64::from(fraction_of(fraction, x)), u64::from(fraction) * u64::from(x) / 1_024);
+            let product = u128::from(x) * wide;
+            let bytes = if product > u128::from(u64::MAX) { u128::MAX } else { product / million };
+            prop_assert_eq!(bytes_in(x, a), clamp(bytes));
+            let product = clamp(wide * million);
+            prop_assert_eq!(millions_per(a, b), product / b.max(1));
+            prop_assert_eq!(millions_per(a, u64::from(x)), product / u64::from(x).max(1));
+            prop_assert_eq!(u64::from(seven_eighths(x, y)), (7 * u64::from(x) + u64::from(y)) / 8);
+            prop_assert_eq!(u64::from(micros(Duration::from_nanos(a))), (a / 1_000).min(u64::from(u32::MAX)));
         }
     }
 }

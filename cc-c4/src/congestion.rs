@@ -1,7 +1,8 @@
 //! The reaction to congestion outside Initial (`c4_notify_congestion`).
 
-use crate::arithmetic::part_of;
+use crate::arithmetic::{fraction_of, part_of};
 use crate::constants::{BETA_MAX, ONE};
+use crate::sensitivity::sensitivity;
 use crate::{C4, Phase};
 use cc_core::PathState;
 
@@ -13,7 +14,7 @@ pub(crate) enum Congestion {
     /// The loss rate is above its threshold.
     Loss,
     /// The CE fraction is above `threshold` (of 1024).
-    Ecn { threshold: u64 },
+    Ecn { threshold: u32 },
 }
 
 impl C4 {
@@ -40,12 +41,15 @@ impl C4 {
     }
 
     /// The fraction of 1024 to reduce by: at most a quarter.
-    fn beta(&self, kind: Congestion) -> u64 {
-        let proportion = |excess: u64, threshold: u64| {
+    fn beta(&self, kind: Congestion) -> u32 {
+        // A product that saturates is above the cap: no threshold exceeds 25 000.
+        let proportion = |excess: u32, threshold: u32| {
             excess.saturating_mul(ONE).checked_div(threshold).unwrap_or(BETA_MAX).min(BETA_MAX)
         };
         match kind {
-            Congestion::Loss => BETA_MAX.saturating_add(part_of(self.sensitivity(), BETA_MAX)) / 2,
+            Congestion::Loss => {
+                BETA_MAX.saturating_add(fraction_of(sensitivity(self.nominal_rate), BETA_MAX)) / 2
+            }
             Congestion::Ecn { threshold } => {
                 proportion(self.ecn.alpha().saturating_sub(threshold), threshold)
             }
@@ -53,10 +57,10 @@ impl C4 {
         }
     }
 
-    fn reduce(&mut self, beta: u64, kind: Congestion) {
+    fn reduce(&mut self, beta: u32, kind: Congestion) {
         self.nominal_rate = self.nominal_rate.saturating_sub(part_of(beta, self.nominal_rate));
         if kind == Congestion::Loss {
-            let nominal_max = self.rtt.nominal_max.saturating_sub(part_of(beta, self.rtt.nominal_max));
+            let nominal_max = self.rtt.nominal_max.saturating_sub(fraction_of(beta, self.rtt.nominal_max));
             self.rtt.set_nominal_max(nominal_max, self.nominal_rate);
         }
     }
@@ -120,7 +124,7 @@ mod tests {
         // 732 * 1024/2 929 = 255.9 -> 255; 10^6 * 255/1024 = 249 023.4
         assert_eq!(rate(732), 750_977);
         assert_eq!(rate(733), 750_000);
-        assert_eq!(rate(u64::MAX), 750_000);
+        assert_eq!(rate(u32::MAX), 750_000);
     }
 
     #[test]

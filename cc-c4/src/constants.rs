@@ -5,39 +5,39 @@
 use cc_core::Duration;
 
 /// "One" in parts of 1024: gains and fractions.
-pub(crate) const ONE: u64 = 1_024;
+pub(crate) const ONE: u32 = 1_024;
 
 /// Gain in Initial: doubles the rate each round trip.
-pub(crate) const ALPHA_INITIAL: u64 = 2_048;
+pub(crate) const ALPHA_INITIAL: u32 = 2_048;
 /// Gain in Recovery, 93.75 %: drains what the last test queued.
-pub(crate) const ALPHA_RECOVERY: u64 = 960;
+pub(crate) const ALPHA_RECOVERY: u32 = 960;
 /// Gain in Recovery after a further congestion signal inside it, 87.5 %.
-pub(crate) const ALPHA_RECOVERY_DEEP: u64 = 896;
+pub(crate) const ALPHA_RECOVERY_DEEP: u32 = 896;
 /// Gain in Cruising.
-pub(crate) const ALPHA_CRUISING: u64 = ONE;
+pub(crate) const ALPHA_CRUISING: u32 = ONE;
 /// Gain in Cruising on paths with a smoothed RTT below [`MIN_NOMINAL_MAX_RTT`], where the CPU limits and pacing
 /// at the measured rate would keep it there.
-pub(crate) const ALPHA_CRUISING_SHORT_PATH: u64 = 1_072;
+pub(crate) const ALPHA_CRUISING_SHORT_PATH: u32 = 1_072;
 /// Gain in Probing at probe level 0, 3.125 %: the last test raised too many CE marks.
-pub(crate) const ALPHA_PROBING_LOW: u64 = 1_056;
+pub(crate) const ALPHA_PROBING_LOW: u32 = 1_056;
 /// Gain in Probing otherwise, 6.25 %. Up to this gain growth can not be told from noise by the rate alone.
-pub(crate) const ALPHA_PROBING: u64 = 1_088;
+pub(crate) const ALPHA_PROBING: u32 = 1_088;
 /// Gain in Pushing, 22.7 % (called "25 %" in the draft).
-pub(crate) const ALPHA_PUSHING: u64 = 1_256;
+pub(crate) const ALPHA_PUSHING: u32 = 1_256;
 /// Gain held in Resuming. No output uses it, but the growth test after it does.
-pub(crate) const ALPHA_RESUMING: u64 = 3_072;
+pub(crate) const ALPHA_RESUMING: u32 = 3_072;
 
 /// Cap of any reduction, a quarter.
-pub(crate) const BETA_MAX: u64 = 256;
+pub(crate) const BETA_MAX: u32 = 256;
 
 /// Longest excess of the RTT over the nominal max RTT that is not taken as a queue, us.
-pub(crate) const DELAY_THRESHOLD_MAX: u64 = 25_000;
+pub(crate) const DELAY_THRESHOLD_MAX: u32 = 25_000;
 /// RTT for which the window keeps headroom above the nominal max RTT, us.
-pub(crate) const RTT_MARGIN: u64 = 15_000;
+pub(crate) const RTT_MARGIN: u32 = 15_000;
 /// Least nominal max RTT, us.
-pub(crate) const MIN_NOMINAL_MAX_RTT: u64 = 1_000;
+pub(crate) const MIN_NOMINAL_MAX_RTT: u32 = 1_000;
 /// What one era may add to the nominal max RTT above the running minimum, us: jitter beyond it is an outage.
-pub(crate) const MAX_JITTER: u64 = 250_000;
+pub(crate) const MAX_JITTER: u32 = 250_000;
 
 /// Packets that must be seen before losses end Initial: fewer say nothing about a loss rate.
 pub(crate) const PACKETS_BEFORE_LOSS: u32 = 20;
@@ -63,7 +63,7 @@ pub(crate) const PROBE_LEVEL_DEFAULT: u8 = 1;
 pub(crate) const PROBE_LEVEL_MAX: u8 = 3;
 
 /// Jitter restart: least nominal max RTT, us. Below it Initial loses little by ending early.
-pub(crate) const JITTER_RESTART_RTT: u64 = 50_000;
+pub(crate) const JITTER_RESTART_RTT: u32 = 50_000;
 /// Jitter restart: only below this nominal rate, bytes per second.
 pub(crate) const JITTER_RESTART_RATE: u64 = 1_000_000;
 
@@ -72,10 +72,10 @@ pub(crate) const JITTER_RESTART_RATE: u64 = 1_000_000;
 pub(crate) const MIN_ACK_INTERVAL: Duration = Duration::from_micros(1_000);
 
 /// Least CE fraction (of 1024) that replaces the average at once when it is above it.
-pub(crate) const ECN_JUMP: u64 = 512;
+pub(crate) const ECN_JUMP: u32 = 512;
 
 /// Least send quantum in datagrams, and least window in datagrams (RFC 9002 section 7.2).
-pub(crate) const MIN_DATAGRAMS: u64 = 2;
+pub(crate) const MIN_DATAGRAMS: u32 = 2;
 /// Largest send quantum, bytes.
 pub(crate) const MAX_QUANTUM: u64 = 65_536;
 /// Largest saved window that is believed, bytes: 3.4 s at 10 Gbit/s. This project's.

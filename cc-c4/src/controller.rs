@@ -1,6 +1,6 @@
 //! The events, in the order of one ACK frame: ECN, RTT, losses, ACK (`c4_notify`, `c4_handle_ack`).
 
-use crate::arithmetic::bytes_in;
+use crate::arithmetic::{bytes_in, micros};
 use crate::congestion::Congestion;
 use crate::constants::{JITTER_RESTART_RATE, JITTER_RESTART_RTT, MIN_ACK_INTERVAL, ONE};
 use crate::rtt::sample_of;
@@ -55,7 +55,7 @@ impl CongestionController for C4 {
             self.on_rtt_sample(path, sample);
         }
         if let Some(hint) = self.hint.take() {
-            self.try_resume(path, hint, sample);
+            self.try_resume(path, &hint, sample);
         }
     }
 
@@ -84,15 +84,15 @@ impl CongestionController for C4 {
             return;
         }
         let frame = core::mem::take(&mut self.frame);
-        let sample = ack.rate_sample.filter(|sample| frame.any && !self.spans_paths(sample));
-        if let Some(sample) = &sample {
+        let sample = ack.rate_sample.as_ref().filter(|sample| frame.any && !self.spans_paths(sample));
+        if let Some(sample) = sample {
             self.delivery.on_sample(path.now, sample);
         }
         let has_rtt = path.rtt.is_some() || self.rtt.latest > 0;
         if !frame.application || !has_rtt {
             return;
         }
-        self.take_rate(sample.as_ref());
+        self.take_rate(sample);
         self.step(path, ack, frame.bytes);
         self.update_outputs(path);
     }
@@ -119,14 +119,14 @@ impl CongestionController for C4 {
 
     fn on_resume_hint(&mut self, path: &PathState, hint: &ResumeHint) {
         self.update_datagram(path);
-        self.take_hint(path, *hint);
+        self.take_hint(path, hint);
     }
 
     fn on_ecn_state(&mut self, path: &PathState, codepoint: EcnCodepoint) {
         self.update_datagram(path);
         self.ecn.set_codepoint(codepoint);
         if codepoint != EcnCodepoint::NotEct {
-            self.config.ecn = codepoint;
+            self.codepoint = codepoint;
         }
     }
 
@@ -151,14 +151,14 @@ impl CongestionController for C4 {
             pacing_rate: self.pacing(),
             bandwidth: (self.nominal_rate > 0).then(|| self.nominal_rate()),
             model_rtt: (self.rtt.nominal_max > 0).then(|| self.nominal_max_rtt()),
-            congestion_events: self.congestion_events,
+            congestion_events: u64::from(self.congestion_events),
             ..Snapshot::default()
         }
     }
 }
 
 impl C4 {
-    fn on_rtt_sample(&mut self, path: &PathState, sample: u64) {
+    fn on_rtt_sample(&mut self, path: &PathState, sample: u32) {
         self.era.widen(sample);
         self.rtt.on_sample(sample, self.nominal_rate);
         if matches!(self.phase, Phase::Initial { .. }) {
@@ -190,11 +190,16 @@ impl C4 {
 
     /// How many packets an entry stands for: without a number it may be a sum. More than 32 add nothing to the
     /// average that 32 do not.
-    fn packets_in(&self, packet: &LostPacket) -> u64 {
+    fn packets_in(&self, packet: &LostPacket) -> u32 {
         match packet.number {
             Some(_) => 1,
-            None => packet.bytes.checked_div(self.datagram).unwrap_or(1).clamp(1, 32),
+            None => self.full_datagrams(packet.bytes).min(32),
         }
+    }
+
+    /// Full datagrams in so many bytes: at least one.
+    fn full_datagrams(&self, bytes: u64) -> u32 {
+        u32::try_from(bytes).unwrap_or(u32::MAX).checked_div(self.datagram).unwrap_or(1).max(1)
     }
 
     fn on_acked_packet(&mut self, packet: &AckedPacket) {
@@ -203,15 +208,14 @@ impl C4 {
         }
         self.frame.any = true;
         self.highest_acked = self.highest_acked.max(packet.number);
-        self.newest_acked_sent_at = self.newest_acked_sent_at.max(Some(packet.sent_at));
+        self.newest_acked_sent_at = self.newest_acked_sent_at.max(packet.sent_at);
         if packet.space != PacketSpace::Application {
             return;
         }
         self.frame.application = true;
         self.frame.bytes = self.frame.bytes.saturating_add(packet.bytes);
         if !packet.was_lost {
-            let full = packet.bytes.checked_div(self.datagram).unwrap_or(1).clamp(1, u64::from(u32::MAX));
-            self.loss_rate.on_acked(packet.packets.unwrap_or(u32::try_from(full).unwrap_or(u32::MAX)));
+            self.loss_rate.on_acked(packet.packets.unwrap_or_else(|| self.full_datagrams(packet.bytes)));
         }
     }
 
@@ -266,7 +270,7 @@ impl C4 {
     /// `c4_update_min_max_rtt`. The latest sample is taken in, so that the era's extremes are never empty.
     fn update_rtt_model(&mut self, path: &PathState) {
         let latest = match self.rtt.latest {
-            0 => path.rtt.map_or(1, |rtt| rtt.latest.as_micros().max(1)),
+            0 => path.rtt.map_or(1, |rtt| micros(rtt.latest).max(1)),
             latest => latest,
         };
         self.era.widen(latest);
@@ -276,15 +280,16 @@ impl C4 {
 
     /// Whether high jitter made the first Initial end too soon. Once per path, and not on short or fast paths, where
     /// a second search would do more harm than good.
-    const fn should_restart_after_jitter(&self) -> bool {
+    fn should_restart_after_jitter(&self) -> bool {
+        let times = |micros: u32, factor: u64| u64::from(micros).saturating_mul(factor);
         !self.initial_after_jitter
             && self.rtt.nominal_max > JITTER_RESTART_RTT
             && self.nominal_rate < JITTER_RESTART_RATE
-            && self.rtt.running_min.saturating_mul(5) < self.rtt.nominal_max.saturating_mul(2)
+            && times(self.rtt.running_min, 5) < times(self.rtt.nominal_max, 2)
     }
 
     fn is_of_older_path(&self, sent_at: Instant) -> bool {
-        self.path_since.is_some_and(|since| sent_at < since)
+        sent_at < self.path_since
     }
 
     /// Whether a sample reaches back to another path.

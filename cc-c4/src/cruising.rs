@@ -1,5 +1,6 @@
 //! Cruising: steady sending at the nominal rate, for some eras, until there is something to probe with.
 
+use crate::arithmetic::micros;
 use crate::constants::{
     ALPHA_CRUISING, ALPHA_CRUISING_SHORT_PATH, CRUISE_ERAS, CRUISE_ERAS_LOW, MIN_NOMINAL_MAX_RTT,
 };
@@ -13,7 +14,7 @@ impl C4 {
         if self.cruise_eras_left == 0 {
             self.cruise_eras_left = if self.probe_level == 0 { CRUISE_ERAS_LOW } else { CRUISE_ERAS };
         }
-        let is_short = path.rtt.is_some_and(|rtt| rtt.smoothed.as_micros() < MIN_NOMINAL_MAX_RTT);
+        let is_short = path.rtt.is_some_and(|rtt| micros(rtt.smoothed) < MIN_NOMINAL_MAX_RTT);
         self.alpha = if is_short { ALPHA_CRUISING_SHORT_PATH } else { ALPHA_CRUISING };
         self.phase = Phase::Cruising;
     }

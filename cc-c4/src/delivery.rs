@@ -1,6 +1,6 @@
 //! The delivery-rate estimate that persists between samples, and the peak rate.
 
-use crate::arithmetic::millions_per;
+use crate::arithmetic::{micros, millions_per};
 use crate::constants::MIN_ACK_INTERVAL;
 use cc_core::{Duration, Instant, RateSample};
 
@@ -36,7 +36,7 @@ impl Delivery {
             && sample.snapshot.delivered_at.is_some()
             && is_long_enough(sample.ack_interval);
         if accepted {
-            self.estimate = millions_per(sample.delivered_since_sent(), sample.interval().as_micros());
+            self.estimate = rate_of(sample.delivered_since_sent(), sample.interval());
         }
     }
 
@@ -53,14 +53,19 @@ impl Delivery {
         }
         let interval = ack_interval.max(sample.sent_at.since(reference.sent_at));
         let delivered = sample.delivered.saturating_sub(reference.delivered);
-        self.peak = self.peak.max(millions_per(delivered, interval.as_micros()));
+        self.peak = self.peak.max(rate_of(delivered, interval));
         self.reference = Some(here);
     }
 }
 
-/// Whole microseconds are compared, like all spans of time here.
-const fn is_long_enough(ack_interval: Duration) -> bool {
-    ack_interval.as_micros() > MIN_ACK_INTERVAL.as_micros()
+fn rate_of(bytes: u64, span: Duration) -> u64 {
+    millions_per(bytes, u64::from(micros(span)))
+}
+
+/// Whole microseconds are compared, like all spans of time here: the span is longer if it reaches the next one.
+fn is_long_enough(ack_interval: Duration) -> bool {
+    const NEXT: Duration = MIN_ACK_INTERVAL.plus(Duration::from_micros(1));
+    ack_interval >= NEXT
 }
 
 #[cfg(test)]

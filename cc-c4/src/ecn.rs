@@ -1,7 +1,7 @@
 //! The average fraction of CE marks (`c4_update_ecn_alpha`), similar to that of TCP Prague.
 
 use crate::constants::{ECN_JUMP, ONE};
-use cc_core::{EcnCodepoint, EcnEvent};
+use cc_core::{EcnCodepoint, EcnEvent, division};
 
 /// The average, and the marks since it was last updated.
 ///
@@ -11,7 +11,7 @@ use cc_core::{EcnCodepoint, EcnEvent};
 pub(crate) struct EcnAverage {
     codepoint: EcnCodepoint,
     /// `ecn_alpha`, of 1024.
-    alpha: u64,
+    alpha: u32,
     ect1: u32,
     ce: u32,
 }
@@ -22,7 +22,7 @@ impl EcnAverage {
     }
 
     /// Average CE fraction of 1024.
-    pub(crate) const fn alpha(&self) -> u64 {
+    pub(crate) const fn alpha(&self) -> u32 {
         self.alpha
     }
 
@@ -59,9 +59,11 @@ impl EcnAverage {
         let (ce, ect1) = (u64::from(self.ce), u64::from(self.ect1));
         (self.ect1, self.ce) = (0, 0);
         // ce < 2^32: the product is exact. Both zero: no division, and no change.
-        let Some(fraction) = ce.saturating_mul(ONE).checked_div(ce.saturating_add(ect1)) else {
+        let marks = ce.saturating_add(ect1);
+        let Some(fraction) = division::checked(ce.saturating_mul(u64::from(ONE)), marks) else {
             return;
         };
+        let fraction = u32::try_from(fraction).unwrap_or(ONE);
         self.alpha = if fraction > self.alpha && fraction >= ECN_JUMP {
             fraction
         } else {
@@ -83,11 +85,11 @@ mod tests {
         EcnEvent { ce: Some(ce), ect1: Some(ect1), ..EcnEvent::default() }
     }
 
-    fn with_alpha(alpha: u64) -> EcnAverage {
+    fn with_alpha(alpha: u32) -> EcnAverage {
         EcnAverage { alpha, ..EcnAverage::new(EcnCodepoint::Ect1) }
     }
 
-    fn updated(mut ecn: EcnAverage, event: &EcnEvent) -> u64 {
+    fn updated(mut ecn: EcnAverage, event: &EcnEvent) -> u32 {
         ecn.add(event);
         ecn.update();
         ecn.alpha()

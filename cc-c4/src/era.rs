@@ -10,14 +10,14 @@ pub(crate) struct Era {
     /// lost.
     pub(crate) start: SendMark,
     /// Largest RTT, us; 0 before the first.
-    pub(crate) max_rtt: u64,
-    /// Smallest RTT, us; `u64::MAX` before the first.
-    pub(crate) min_rtt: u64,
+    pub(crate) max_rtt: u32,
+    /// Smallest RTT, us; `u32::MAX` before the first.
+    pub(crate) min_rtt: u32,
 }
 
 impl Era {
     pub(crate) const fn new(path: &PathState) -> Self {
-        Self { start: SendMark::new(path), max_rtt: 0, min_rtt: u64::MAX }
+        Self { start: SendMark::new(path), max_rtt: 0, min_rtt: u32::MAX }
     }
 
     /// Lets the era end later, with the next packet sent; what it saw stays.
@@ -25,7 +25,7 @@ impl Era {
         self.start = SendMark::new(path);
     }
 
-    pub(crate) fn widen(&mut self, micros: u64) {
+    pub(crate) fn widen(&mut self, micros: u32) {
         self.max_rtt = self.max_rtt.max(micros);
         self.min_rtt = self.min_rtt.min(micros);
     }
@@ -39,6 +39,7 @@ impl Era {
 impl C4 {
     /// Begins an era (`c4_era_reset`). Whether the caller has already set the new gain decides what
     /// `alpha_previous` means during the phase, and with it whether delays count as congestion.
+    #[inline(never)]
     pub(crate) fn start_era(&mut self, path: &PathState) {
         self.era = Era::new(path);
         self.alpha_previous = self.alpha;
@@ -54,7 +55,7 @@ impl C4 {
             (Some(lowest), _) => lowest > self.era.sequence(),
             // Nothing is outstanding: "highest acked + 1 > sequence".
             (None, Some(highest)) => highest >= self.era.sequence(),
-            (None, None) => self.newest_acked_sent_at.is_some_and(|at| !self.era.start.covers(None, at)),
+            (None, None) => !self.era.start.covers(None, self.newest_acked_sent_at),
         }
     }
 }
@@ -81,7 +82,7 @@ mod tests {
         rig.c4.ecn.add(&EcnEvent { ce: Some(1), ect1: Some(3), ..EcnEvent::default() });
         rig.path.next_number = 77;
         rig.c4.start_era(&rig.path);
-        assert_eq!((rig.c4.era.sequence(), rig.c4.era.max_rtt, rig.c4.era.min_rtt), (77, 0, u64::MAX));
+        assert_eq!((rig.c4.era.sequence(), rig.c4.era.max_rtt, rig.c4.era.min_rtt), (77, 0, u32::MAX));
         assert_eq!((rig.c4.alpha_previous, rig.c4.ecn.alpha()), (1_072, 16));
     }
 
@@ -111,7 +112,7 @@ mod tests {
         rig.path.oldest_outstanding = None;
         assert!(!rig.c4.era_ended(&rig.path), "nothing was acked");
         for (sent_at, ended) in [(999, false), (1_000, false), (1_001, true)] {
-            rig.c4.newest_acked_sent_at = Some(Instant::from_micros(sent_at));
+            rig.c4.newest_acked_sent_at = Instant::from_micros(sent_at);
             assert_eq!(rig.c4.era_ended(&rig.path), ended, "{sent_at}");
         }
     }

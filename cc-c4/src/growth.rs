@@ -14,7 +14,7 @@ pub(crate) struct Growth {
     /// Nominal rate at the reset (`push_rate_old`).
     pub(crate) rate_before: u64,
     /// Gain of the test (`push_alpha`).
-    pub(crate) alpha: u64,
+    pub(crate) alpha: u32,
 }
 
 /// Result of the growth test; a later variant is more.
@@ -27,6 +27,7 @@ pub(crate) enum Growing {
 
 impl Growth {
     /// `c4_growth_evaluate`.
+    #[inline(never)]
     pub(crate) const fn test(&self, nominal_rate: u64) -> Growing {
         if self.alpha <= ALPHA_PROBING {
             // The gain is too small to see its effect in the rate: any growth counts, unless there was congestion.
@@ -37,13 +38,12 @@ impl Growth {
             };
         }
         // A quarter, and three quarters, of the way from the old rate to the pushed one.
-        let old = self.rate_before;
-        let pushed = part_of(self.alpha, old);
-        let quarter = old.saturating_mul(3).saturating_add(pushed) / 4;
-        let three_quarters = old.saturating_add(pushed.saturating_mul(3)) / 4;
-        if nominal_rate < quarter {
+        // floor((3 * old + pushed) / 4) = old + floor(way / 4), floor((old + 3 * pushed) / 4) = pushed - ceil(way / 4)
+        let pushed = part_of(self.alpha, self.rate_before);
+        let way = pushed.saturating_sub(self.rate_before);
+        if nominal_rate < self.rate_before.saturating_add(way >> 2) {
             Growing::No
-        } else if nominal_rate > three_quarters {
+        } else if nominal_rate > pushed.saturating_sub(way.saturating_add(3) >> 2) {
             Growing::Fast
         } else {
             Growing::Slow
@@ -73,7 +73,7 @@ mod tests {
     use super::{Growing, Growth};
     use crate::tests::Rig;
 
-    fn test(alpha: u64, rate_before: u64, nominal_rate: u64, congestion_notified: bool) -> Growing {
+    fn test(alpha: u32, rate_before: u64, nominal_rate: u64, congestion_notified: bool) -> Growing {
         Growth { alpha, rate_before, congestion_notified, push_was_not_limited: false }.test(nominal_rate)
     }
 

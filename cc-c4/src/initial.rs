@@ -86,7 +86,8 @@ impl C4 {
         if self.nominal_rate == 0 {
             return false;
         }
-        self.rtt.set_nominal_max(millions_per(window / 2, self.nominal_rate), self.nominal_rate);
+        let half = u32::try_from(millions_per(window / 2, self.nominal_rate)).unwrap_or(u32::MAX);
+        self.rtt.set_nominal_max(half, self.nominal_rate);
         self.probe_level = PROBE_LEVEL_DEFAULT;
         self.enter_recovery(path, false);
         true

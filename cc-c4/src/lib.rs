@@ -39,9 +39,11 @@
 //!
 //! # Rounding and range
 //!
-//! All arithmetic is on `u64`: every division but one (below) floors, in the order written, and everything else
-//! saturates. Spans of time are truncated to whole microseconds on input, once. Only the loss average is finer, with
-//! 40 fractional bits, each step rounded down.
+//! All arithmetic is on integers: every division but one (below) floors, in the order written, and everything else
+//! saturates. Spans of time are truncated to whole microseconds on input, once, and more than 2^32 - 1 of them (71 min
+//! 34 s) count as so many: so most of the arithmetic has 32 bits, which makes C4 small and fast on a microcontroller. A
+//! product of a rate and a span of 2^64 / 10^6 bytes or more (18.4 TB) counts as no limit, and more bytes than that in one span count
+//! as so many. Only the loss average is finer, with 40 fractional bits, each step rounded down.
 //!
 //! # No reaction, on purpose
 //!

@@ -13,7 +13,8 @@ impl LossFraction {
     const BITS: u32 = 40;
     const ONE: u64 = 1 << Self::BITS;
 
-    /// `numerator / denominator`, at most one.
+    /// `numerator / denominator`, at most one. For denominators that are known when it is compiled.
+    #[inline(always)]
     pub(crate) const fn ratio(numerator: u64, denominator: u64) -> Self {
         match numerator.saturating_mul(Self::ONE).checked_div(denominator) {
             Some(bits) if bits < Self::ONE => Self(bits),
@@ -29,7 +30,8 @@ impl LossFraction {
 
     /// `15/16` of it.
     const fn decayed(self) -> Self {
-        Self(self.0.saturating_mul(15) >> 4)
+        // At most 15 * 2^40.
+        Self(self.0.wrapping_mul(15) >> 4)
     }
 
     /// `(1 - it) / 16` more.

@@ -1,9 +1,10 @@
 //! Window, pacing rate and send quantum, all from one function of the state (`c4_apply_rate_and_cwin`).
 
-use crate::arithmetic::{MILLION, bytes_in, part_of};
+use crate::arithmetic::{MILLION, bytes_in, micros, part_of};
 use crate::constants::{INITIAL_PACING, MAX_QUANTUM, MIN_DATAGRAMS, ONE, RTT_MARGIN};
 use crate::{C4, Phase};
-use cc_core::{MAX_DATAGRAM_SIZE, PathState, Rate};
+use cc_core::{MAX_DATAGRAM_SIZE, PathState, Rate, division};
+use core::num::NonZeroU64;
 
 /// What the stack reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -17,7 +18,7 @@ pub(crate) struct Outputs {
 }
 
 impl Outputs {
-    pub(crate) fn new(initial_window: u64, datagram: u64) -> Self {
+    pub(crate) fn new(initial_window: u64, datagram: u32) -> Self {
         Self { cwnd: initial_window.max(min_window(datagram)), pacing: 0, quantum: quantum(0, datagram) }
     }
 
@@ -34,11 +35,12 @@ impl Outputs {
 
 impl C4 {
     /// Recomputes all outputs. In Initial the window becomes the phase's own.
+    #[inline(never)]
     pub(crate) fn update_outputs(&mut self, path: &PathState) {
         // Not zero once a rate is known, so that a reduction can not turn pacing off.
         let nominal_pacing = part_of(self.alpha, self.nominal_rate).max(self.nominal_rate.min(1));
         let nominal_window = if self.rtt.nominal_max == 0 || self.nominal_rate == 0 {
-            self.config.initial_window
+            self.initial_window
         } else {
             bytes_in(self.rtt.nominal_max, nominal_pacing)
         };
@@ -53,19 +55,18 @@ impl C4 {
                     if peak > pacing {
                         // The rate sample lags by a round trip and more: the peak shows capacity earlier.
                         pacing = average(pacing, peak);
-                        let smoothed = path.rtt.map_or(0, |rtt| rtt.smoothed.as_micros());
+                        let smoothed = path.rtt.map_or(0, |rtt| micros(rtt.smoothed));
                         *window = (bytes_in(smoothed, peak) / 2).max(*window);
                     }
                 }
                 (*window, pacing)
             }
             Phase::Resuming { window, rate } => (*window, *rate),
-            Phase::Recovery { .. } | Phase::Cruising => {
-                (nominal_window.saturating_add(self.margin(nominal_pacing)), nominal_pacing)
-            }
-            Phase::Probing | Phase::Pushing => {
-                let window = nominal_window.saturating_add(self.margin(nominal_pacing));
-                (window.saturating_add(self.probe_packet()), nominal_pacing)
+            Phase::Recovery { .. } | Phase::Cruising | Phase::Probing | Phase::Pushing => {
+                let is_test = matches!(self.phase, Phase::Probing | Phase::Pushing);
+                let extra = if is_test { self.probe_packet() } else { 0 };
+                let headroom = self.margin(nominal_pacing).saturating_add(extra);
+                (nominal_window.saturating_add(headroom), nominal_pacing)
             }
         };
         self.outputs = Outputs {
@@ -78,17 +79,23 @@ impl C4 {
     /// The pacer waits for no datagram longer than a smoothed RTT (picoquic_update_pacing_parameters). Rounded up, so
     /// that the rule holds to the microsecond. A smoothed RTT below 1 us counts as 1 us.
     fn paced_at_least_once_per_rtt(&self, path: &PathState, pacing: u64) -> u64 {
-        let Some(rtt) = path.rtt.filter(|_| pacing > 0) else {
+        let (Some(rtt), true) = (&path.rtt, pacing > 0) else {
             return pacing;
         };
-        let smoothed = rtt.smoothed.as_micros().max(1);
-        pacing.max(self.datagram.saturating_mul(MILLION).div_ceil(smoothed))
+        let smoothed = NonZeroU64::new(u64::from(micros(rtt.smoothed))).unwrap_or(NonZeroU64::MIN);
+        let datagram = u64::from(self.datagram).saturating_mul(MILLION);
+        // Most rates let more than one datagram go in the time, which a product shows without a division.
+        if pacing.saturating_mul(smoothed.get()) >= datagram {
+            return pacing;
+        }
+        division::divide_up(datagram, smoothed)
     }
 
     /// Takes the datagram size of an event. A change recomputes the outputs but gives no larger window, except to
     /// the new minimum (RFC 8899 section 3).
+    #[inline(never)]
     pub(crate) fn update_datagram(&mut self, path: &PathState) {
-        let datagram = path.max_datagram_size.clamp(1, MAX_DATAGRAM_SIZE);
+        let datagram = datagram_of(path.max_datagram_size);
         if datagram == self.datagram {
             return;
         }
@@ -99,16 +106,14 @@ impl C4 {
     }
 
     /// Window headroom for the RTT margin, bytes.
-    const fn margin(&self, pacing: u64) -> u64 {
-        let micros =
-            if self.rtt.nominal_max < 4 * RTT_MARGIN { self.rtt.nominal_max / 4 } else { RTT_MARGIN };
-        bytes_in(micros, pacing)
+    fn margin(&self, pacing: u64) -> u64 {
+        bytes_in((self.rtt.nominal_max / 4).min(RTT_MARGIN), pacing)
     }
 
     /// What the window of a test lacks to hold one more packet than that of Cruising, bytes.
-    const fn probe_packet(&self) -> u64 {
+    fn probe_packet(&self) -> u64 {
         let extra_rate = part_of(self.alpha.saturating_sub(ONE), self.nominal_rate);
-        self.datagram.saturating_sub(bytes_in(self.rtt.nominal_max, extra_rate))
+        u64::from(self.datagram).saturating_sub(bytes_in(self.rtt.nominal_max, extra_rate))
     }
 
     /// The pacing rate, `None` while nothing was assessed.
@@ -117,18 +122,23 @@ impl C4 {
     }
 }
 
-/// `floor((a + b) / 2)`, also where the sum exceeds `u64`.
-const fn average(a: u64, b: u64) -> u64 {
-    (a / 2).saturating_add(b / 2).saturating_add(a & b & 1)
+/// `floor((low + high) / 2)`, also where the sum exceeds `u64`.
+const fn average(low: u64, high: u64) -> u64 {
+    low.saturating_add(high.saturating_sub(low) / 2)
 }
 
-const fn min_window(datagram: u64) -> u64 {
-    datagram.saturating_mul(MIN_DATAGRAMS)
+/// Bytes of a datagram to count with.
+pub(crate) fn datagram_of(max_datagram_size: u64) -> u32 {
+    u32::try_from(max_datagram_size.clamp(1, MAX_DATAGRAM_SIZE)).unwrap_or(1)
+}
+
+fn min_window(datagram: u32) -> u64 {
+    u64::from(datagram.saturating_mul(MIN_DATAGRAMS))
 }
 
 /// About 3.9 ms of data, between two datagrams and 64 KiB; the upper limit wins.
-fn quantum(pacing: u64, datagram: u64) -> u64 {
-    part_of(4, pacing).max(min_window(datagram)).min(MAX_QUANTUM)
+fn quantum(pacing: u64, datagram: u32) -> u64 {
+    (pacing >> 8).max(min_window(datagram)).min(MAX_QUANTUM)
 }
 
 #[cfg(test)]
@@ -375,7 +385,7 @@ mod tests {
 
     #[test]
     fn rates_and_times_near_the_end_of_the_range_saturate() {
-        let mut rig = Rig::cruising(u64::MAX, u64::MAX / 2);
+        let mut rig = Rig::cruising(u64::MAX, u32::MAX);
         assert_eq!(outputs(&mut rig), (u64::MAX, u64::MAX));
         assert!(rig.c4.nominal_max_rtt() > Duration::from_secs(1));
     }

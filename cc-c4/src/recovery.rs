@@ -84,7 +84,7 @@ mod tests {
     use approx::assert_relative_eq;
 
     /// In Recovery at 1 MB/s after a test with gain `alpha` from `rate_before`.
-    fn recovering(alpha: u64, rate_before: u64) -> Rig {
+    fn recovering(alpha: u32, rate_before: u64) -> Rig {
         let mut rig = Rig::cruising(1_000_000, 40_000);
         rig.c4.enter_recovery(&rig.path, false);
         rig.c4.growth = Growth { alpha, rate_before, ..Growth::default() };

@@ -1,26 +1,26 @@
 //! Resuming: careful resume (RFC 9959) from a saved window.
 
-use crate::arithmetic::millions_per;
+use crate::arithmetic::{micros, millions_per};
 use crate::constants::{ALPHA_RESUMING, MAX_SAVED_WINDOW, RESUMING_ERAS};
 use crate::{C4, Phase};
 use cc_core::{CongestionController, PathState, ResumeHint};
 
 impl C4 {
     /// Saved state became known: used at the first RTT sample, or at once if there was one.
-    pub(crate) fn take_hint(&mut self, path: &PathState, hint: ResumeHint) {
+    pub(crate) fn take_hint(&mut self, path: &PathState, hint: &ResumeHint) {
         if self.seeded {
             return;
         }
         match path.rtt {
-            None => self.hint = Some(hint),
-            Some(rtt) => self.try_resume(path, hint, rtt.min.as_micros()),
+            None => self.hint = Some(*hint),
+            Some(rtt) => self.try_resume(path, hint, micros(rtt.min)),
         }
     }
 
     /// Compares the saved RTT with a sample and resumes if it is within a quarter of the sample, and C4 still in
     /// Initial (picoquic_validate_bdp_seed, `c4_seed_cwin`; RFC 9959 section on Reconnaissance).
-    pub(crate) fn try_resume(&mut self, path: &PathState, hint: ResumeHint, sample: u64) {
-        let saved = hint.rtt.as_micros();
+    pub(crate) fn try_resume(&mut self, path: &PathState, hint: &ResumeHint, sample: u32) {
+        let saved = micros(hint.rtt);
         let is_same_path = sample.abs_diff(saved) <= sample / 4;
         if !is_same_path || !matches!(self.phase, Phase::Initial { .. }) {
             return;
@@ -31,11 +31,11 @@ impl C4 {
             return;
         }
         self.seeded = true;
-        let smoothed = path.rtt.map_or(sample, |rtt| rtt.smoothed.as_micros());
+        let smoothed = path.rtt.map_or(sample, |rtt| micros(rtt.smoothed));
         if self.rtt.nominal_max < smoothed {
             self.rtt.set_nominal_max(smoothed, self.nominal_rate);
         }
-        self.enter_resuming(path, window, millions_per(window, smoothed));
+        self.enter_resuming(path, window, millions_per(window, u64::from(smoothed)));
         self.update_outputs(path);
     }
 
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(rig.c4.cwnd(), 600_000);
         // The sample itself was ignored, but the model is raised to the smoothed RTT; s = 0: 260/1024 of it is
         // 25 390, capped
-        assert_eq!((rig.c4.rtt.running_min, rig.c4.rtt.nominal_max), (u64::MAX, 100_000));
+        assert_eq!((rig.c4.rtt.running_min, rig.c4.rtt.nominal_max), (u32::MAX, 100_000));
         assert_eq!(rig.c4.rtt.delay_threshold, 25_000);
     }
 

@@ -1,6 +1,6 @@
 //! The RTT model: the nominal max RTT, the running minimum and the excess of the latest sample. Microseconds.
 
-use crate::arithmetic::seven_eighths;
+use crate::arithmetic::{micros, seven_eighths};
 use crate::constants::{MAX_JITTER, MIN_NOMINAL_MAX_RTT};
 use crate::sensitivity::delay_threshold;
 use cc_core::{PathState, RttEvent};
@@ -9,29 +9,30 @@ use cc_core::{PathState, RttEvent};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct RttModel {
     /// Largest RTT without a queue of C4's own; 0 before the first sample.
-    pub(crate) nominal_max: u64,
-    /// Slowly rising minimum; `u64::MAX` before the first sample.
-    pub(crate) running_min: u64,
+    pub(crate) nominal_max: u32,
+    /// Slowly rising minimum; `u32::MAX` before the first sample.
+    pub(crate) running_min: u32,
     /// Excess over the nominal max RTT that is still jitter.
-    pub(crate) delay_threshold: u64,
+    pub(crate) delay_threshold: u32,
     /// `recent_delay_excess`: what the latest sample exceeded both by.
-    pub(crate) excess: u64,
+    pub(crate) excess: u32,
     /// Latest sample of any packet number space; 0 before the first.
-    pub(crate) latest: u64,
+    pub(crate) latest: u32,
 }
 
 impl RttModel {
     pub(crate) const fn new() -> Self {
-        Self { nominal_max: 0, running_min: u64::MAX, delay_threshold: 0, excess: 0, latest: 0 }
+        Self { nominal_max: 0, running_min: u32::MAX, delay_threshold: 0, excess: 0, latest: 0 }
     }
 
     /// To be called whenever the nominal rate or the nominal max RTT changed by a rule that says so.
-    pub(crate) const fn update_threshold(&mut self, nominal_rate: u64) {
+    #[inline(never)]
+    pub(crate) fn update_threshold(&mut self, nominal_rate: u64) {
         self.delay_threshold = delay_threshold(nominal_rate, self.nominal_max);
     }
 
     /// Takes a sample of the application space (`c4_update_rtt`).
-    pub(crate) fn on_sample(&mut self, micros: u64, nominal_rate: u64) {
+    pub(crate) fn on_sample(&mut self, micros: u32, nominal_rate: u64) {
         self.running_min = self.running_min.min(micros);
         if self.nominal_max == 0 {
             self.set_nominal_max(micros, nominal_rate);
@@ -42,14 +43,14 @@ impl RttModel {
     }
 
     /// Sets the nominal max RTT, at least 1 000 us, and the threshold with it.
-    pub(crate) fn set_nominal_max(&mut self, micros: u64, nominal_rate: u64) {
+    pub(crate) fn set_nominal_max(&mut self, micros: u32, nominal_rate: u64) {
         self.nominal_max = micros.max(MIN_NOMINAL_MAX_RTT);
         self.update_threshold(nominal_rate);
     }
 
     /// End of an era (`c4_update_min_max_rtt`) with the extremes that it saw. Only an era that ran without C4's own
     /// load (`unloaded`: its gain was at most one) moves the model.
-    pub(crate) fn on_era_end(&mut self, era_min: u64, era_max: u64, unloaded: bool, nominal_rate: u64) {
+    pub(crate) fn on_era_end(&mut self, era_min: u32, era_max: u32, unloaded: bool, nominal_rate: u64) {
         if unloaded {
             self.running_min =
                 if era_min < self.running_min { era_min } else { seven_eighths(self.running_min, era_min) };
@@ -65,18 +66,19 @@ impl RttModel {
 /// The RTT sample of an ACK, us: now minus the send time of the newest newly acked packet, less the ack delay unless
 /// it is the path's first sample or not more than the minimum RTT would be left. `None` if no time passed: the
 /// clock stood still or went back. A span below 1 us counts as 1 us.
-pub(crate) fn sample_of(path: &PathState, event: &RttEvent) -> Option<u64> {
+pub(crate) fn sample_of(path: &PathState, event: &RttEvent) -> Option<u32> {
     if event.latest.is_zero() {
         return None;
     }
-    let raw = event.latest.as_micros().max(1);
-    let min = path.rtt.map_or(u64::MAX, |rtt| rtt.min.as_micros());
-    let delay = event.ack_delay.map_or(0, cc_core::Duration::as_micros);
+    let raw = micros(event.latest).max(1);
     // picoquic_update_path_rtt
-    if event.is_first || min.saturating_add(delay) >= raw {
-        Some(raw)
-    } else {
-        Some(raw.saturating_sub(delay))
+    match (event.ack_delay, path.rtt) {
+        (Some(delay), Some(rtt)) if !event.is_first => {
+            let delay = micros(delay);
+            let is_above_min = raw > micros(rtt.min).saturating_add(delay);
+            Some(if is_above_min { raw.saturating_sub(delay) } else { raw })
+        }
+        _ => Some(raw),
     }
 }
 
@@ -87,13 +89,13 @@ mod tests {
 
     const FAST: u64 = 20_000_000; // s = 1024, so that the threshold is nominal_max * 64/1024
 
-    fn model(nominal_max: u64, running_min: u64) -> RttModel {
+    fn model(nominal_max: u32, running_min: u32) -> RttModel {
         let mut model = RttModel { nominal_max, running_min, ..RttModel::new() };
         model.update_threshold(FAST);
         model
     }
 
-    fn sample(latest: u64, ack_delay: u64, min: u64, is_first: bool) -> Option<u64> {
+    fn sample(latest: u64, ack_delay: u64, min: u64, is_first: bool) -> Option<u32> {
         let micros = Duration::from_micros;
         let rtt = PathRtt { latest: micros(latest), smoothed: micros(min), min: micros(min), var: micros(0) };
         let path = PathState { rtt: Some(rtt), ..PathState::default() };
@@ -111,6 +113,15 @@ mod tests {
         assert_eq!(sample(60_000, 10_000, 49_999, false), Some(50_000));
         assert_eq!(sample(60_000, 10_000, 50_000, false), Some(60_000));
         assert_eq!(sample(60_000, u64::MAX / 1_000, 1, false), Some(60_000));
+    }
+
+    #[test]
+    fn a_sample_above_71_minutes_counts_as_the_longest_of_32_bits() {
+        // 2^32 us = 4 294 967 296 us
+        assert_eq!(sample(4_294_967_295, 0, 1, false), Some(4_294_967_295));
+        assert_eq!(sample(4_294_967_296, 0, 1, false), Some(4_294_967_295));
+        // Its ack delay is subtracted from that.
+        assert_eq!(sample(9_000_000_000, 4_000_000_000, 1, false), Some(294_967_295));
     }
 
     #[test]

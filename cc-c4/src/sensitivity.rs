@@ -2,49 +2,47 @@
 //!
 //! Fast flows react earlier than slow ones, which drives flows that share a bottleneck to equal shares.
 
-use crate::arithmetic::part_of;
+use crate::arithmetic::fraction_of;
 use crate::constants::{DELAY_THRESHOLD_MAX, ONE};
 use crate::loss_rate::LossFraction;
 
 /// Below this rate (bytes per second) a flow is not sensitive at all.
-const RATE_LOW: u64 = 50_000;
+const RATE_LOW: u32 = 50_000;
 /// Rate of the bend of the curve.
-const RATE_MIDDLE: u64 = 1_000_000;
+const RATE_MIDDLE: u32 = 1_000_000;
 /// Above this rate a flow is fully sensitive.
-const RATE_HIGH: u64 = 10_000_000;
+const RATE_HIGH: u32 = 10_000_000;
 /// Sensitivity (of 1024) at the bend: there the loss threshold is about 5 %.
-const AT_MIDDLE: u64 = 963;
+const AT_MIDDLE: u32 = 963;
 
 /// Sensitivity of 1024 at `nominal_rate` (bytes per second): two straight lines (`c4_sensitivity_1024`).
-pub(crate) const fn sensitivity(nominal_rate: u64) -> u64 {
-    if nominal_rate < RATE_LOW {
-        0
-    } else if nominal_rate < RATE_MIDDLE {
-        nominal_rate.saturating_sub(RATE_LOW).saturating_mul(AT_MIDDLE) / (RATE_MIDDLE - RATE_LOW)
-    } else if nominal_rate <= RATE_HIGH {
-        let above = nominal_rate.saturating_sub(RATE_MIDDLE).saturating_mul(ONE - AT_MIDDLE);
-        AT_MIDDLE.saturating_add(above / (RATE_HIGH - RATE_MIDDLE))
+#[inline(never)]
+pub(crate) const fn sensitivity(nominal_rate: u64) -> u32 {
+    // Up to RATE_HIGH all products have 32 bits.
+    let rate = if nominal_rate <= RATE_HIGH as u64 { (nominal_rate & 0xffff_ffff) as u32 } else { RATE_HIGH };
+    if rate < RATE_MIDDLE {
+        rate.saturating_sub(RATE_LOW).saturating_mul(AT_MIDDLE) / (RATE_MIDDLE - RATE_LOW)
     } else {
-        ONE
+        let above = rate.saturating_sub(RATE_MIDDLE).saturating_mul(ONE - AT_MIDDLE);
+        AT_MIDDLE.saturating_add(above / (RATE_HIGH - RATE_MIDDLE))
     }
 }
 
 /// Excess of the RTT over the nominal max RTT from which it is a queue, us (`c4_delay_threshold`).
-pub(crate) const fn delay_threshold(nominal_rate: u64, nominal_max_rtt: u64) -> u64 {
-    let fraction = part_of(ONE.saturating_sub(sensitivity(nominal_rate)), 196).saturating_add(64);
-    let delay = part_of(fraction, nominal_max_rtt);
-    if delay < DELAY_THRESHOLD_MAX { delay } else { DELAY_THRESHOLD_MAX }
+pub(crate) fn delay_threshold(nominal_rate: u64, nominal_max_rtt: u32) -> u32 {
+    let fraction = fraction_of(ONE.saturating_sub(sensitivity(nominal_rate)), 196).saturating_add(64);
+    fraction_of(fraction, nominal_max_rtt).min(DELAY_THRESHOLD_MAX)
 }
 
 /// Average CE fraction (of 1024) above which it is congestion (`c4_ecn_threshold`): 192 to 96.
-pub(crate) const fn ecn_threshold(nominal_rate: u64) -> u64 {
-    192_u64.saturating_sub(part_of(sensitivity(nominal_rate), 96))
+pub(crate) const fn ecn_threshold(nominal_rate: u64) -> u32 {
+    192_u32.saturating_sub(fraction_of(sensitivity(nominal_rate), 96))
 }
 
 /// Loss rate above which it is congestion (`c4_loss_threshold`): 52 % to 2 %.
 pub(crate) const fn loss_threshold(nominal_rate: u64) -> LossFraction {
     // 0.02 + (1024 - s) / 2048
-    let half_of = LossFraction::ratio(ONE.saturating_sub(sensitivity(nominal_rate)), 2_048);
+    let half_of = LossFraction::ratio(ONE.saturating_sub(sensitivity(nominal_rate)) as u64, 2_048);
     LossFraction::ratio(2, 100).plus(half_of)
 }
 
@@ -97,7 +95,7 @@ mod tests {
         // s = 0: 98 461 * 260/1024 = 24 999.86; 98 462 * 260/1024 = 25 000.1
         assert_eq!(delay_threshold(0, 98_461), 24_999);
         assert_eq!(delay_threshold(0, 98_462), 25_000);
-        assert_eq!(delay_threshold(0, u64::MAX), 25_000);
+        assert_eq!(delay_threshold(0, u32::MAX), 25_000);
     }
 
     #[test]

@@ -6,29 +6,31 @@ use crate::ecn::EcnAverage;
 use crate::era::Era;
 use crate::growth::Growth;
 use crate::loss_rate::LossRate;
-use crate::outputs::Outputs;
+use crate::outputs::{Outputs, datagram_of};
 use crate::rtt::RttModel;
 use crate::sensitivity::sensitivity;
 use crate::{Config, Phase};
-use cc_core::{Duration, Instant, MAX_DATAGRAM_SIZE, PathState, Rate, ResumeHint};
+use cc_core::{Duration, EcnCodepoint, Instant, PathState, Rate, ResumeHint};
 
 /// A C4 congestion controller for one network path.
 ///
 /// The crate documentation names the sources, what a stack must give, and every deviation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct C4 {
-    /// As given, but with the codepoint last in use, for a start on a new path.
-    pub(crate) config: Config,
+    /// As configured.
+    pub(crate) initial_window: u64,
+    /// As configured, then that last in use: for a start on a new path.
+    pub(crate) codepoint: EcnCodepoint,
     /// Maximum datagram size, bytes: 1 to 65 527.
-    pub(crate) datagram: u64,
+    pub(crate) datagram: u32,
     pub(crate) phase: Phase,
     /// How fast the path delivers, bytes per second; 0 before the first sample.
     pub(crate) nominal_rate: u64,
     pub(crate) rtt: RttModel,
     /// Gain of the phase, of 1024.
-    pub(crate) alpha: u64,
+    pub(crate) alpha: u32,
     /// Gain that the packets acked in this era were sent with, of 1024.
-    pub(crate) alpha_previous: u64,
+    pub(crate) alpha_previous: u32,
     pub(crate) era: Era,
     pub(crate) growth: Growth,
     pub(crate) loss_rate: LossRate,
@@ -53,12 +55,13 @@ pub struct C4 {
     /// Sums over the parts of one ACK frame.
     pub(crate) frame: Frame,
     pub(crate) highest_acked: Option<u64>,
-    pub(crate) newest_acked_sent_at: Option<Instant>,
-    /// Start of the present path, if it is not the first: packets sent before belong to another.
-    pub(crate) path_since: Option<Instant>,
+    /// Send time of the newest packet acked; zero before the first.
+    pub(crate) newest_acked_sent_at: Instant,
+    /// Start of the present path, zero for the first: packets sent before belong to another.
+    pub(crate) path_since: Instant,
     pub(crate) outputs: Outputs,
     /// Congestion signals that led to Recovery or out of Initial.
-    pub(crate) congestion_events: u64,
+    pub(crate) congestion_events: u32,
     /// Whether there ever was a congestion signal outside Initial.
     pub(crate) was_congested: bool,
 }
@@ -78,9 +81,10 @@ impl C4 {
     /// A controller at the start of a connection.
     #[must_use]
     pub fn new(config: &Config) -> Self {
-        let datagram = config.max_datagram_size.clamp(1, MAX_DATAGRAM_SIZE);
+        let datagram = datagram_of(config.max_datagram_size);
         let mut new = Self {
-            config: *config,
+            initial_window: config.initial_window,
+            codepoint: config.ecn,
             datagram,
             phase: Phase::Initial {
                 window: config.initial_window,
@@ -106,8 +110,8 @@ impl C4 {
             seeded: false,
             frame: Frame::default(),
             highest_acked: None,
-            newest_acked_sent_at: None,
-            path_since: None,
+            newest_acked_sent_at: Instant::ZERO,
+            path_since: Instant::ZERO,
             outputs: Outputs::new(config.initial_window, datagram),
             congestion_events: 0,
             was_congested: false,
@@ -122,11 +126,12 @@ impl C4 {
         let config = Config {
             now: path.now,
             max_datagram_size: path.max_datagram_size,
+            initial_window: self.initial_window,
             resume: None, // what was saved belongs to the first path
-            ..self.config
+            ecn: self.codepoint,
         };
         let (congestion_events, was_congested) = (self.congestion_events, self.was_congested);
-        *self = Self { path_since: Some(path.now), congestion_events, was_congested, ..Self::new(&config) };
+        *self = Self { path_since: path.now, congestion_events, was_congested, ..Self::new(&config) };
         self.era = Era::new(path);
     }
 
@@ -145,34 +150,34 @@ impl C4 {
     /// The largest RTT of the path without a queue of C4's own; [`Duration::ZERO`] before the first sample.
     #[must_use]
     pub const fn nominal_max_rtt(&self) -> Duration {
-        Duration::from_micros(self.rtt.nominal_max)
+        Duration::from_micros(self.rtt.nominal_max as u64)
     }
 
     /// The slowly rising minimum of the RTT; `None` before the first sample.
     #[must_use]
     pub const fn running_min_rtt(&self) -> Option<Duration> {
         match self.rtt.running_min {
-            u64::MAX => None,
-            micros => Some(Duration::from_micros(micros)),
+            u32::MAX => None,
+            micros => Some(Duration::from_micros(micros as u64)),
         }
     }
 
     /// By how much the RTT may exceed [`C4::nominal_max_rtt`] before it is a queue: up to 25 ms.
     #[must_use]
     pub const fn delay_threshold(&self) -> Duration {
-        Duration::from_micros(self.rtt.delay_threshold)
+        Duration::from_micros(self.rtt.delay_threshold as u64)
     }
 
     /// How readily the flow reacts to congestion, 0 to 1024, by its nominal rate.
     #[must_use]
     pub const fn sensitivity(&self) -> u64 {
-        sensitivity(self.nominal_rate)
+        sensitivity(self.nominal_rate) as u64
     }
 
     /// The present gain on the nominal rate, of 1024.
     #[must_use]
     pub const fn alpha(&self) -> u64 {
-        self.alpha
+        self.alpha as u64
     }
 
     /// 0 after a test with excessive CE marks, 1 by default, 2 and 3 after successive growth.
@@ -184,7 +189,7 @@ impl C4 {
     /// The average CE fraction, of 1024.
     #[must_use]
     pub const fn ecn_alpha(&self) -> u64 {
-        self.ecn.alpha()
+        self.ecn.alpha() as u64
     }
 
     /// The last accepted delivery-rate sample; [`Rate::ZERO`] before the first.

@@ -112,7 +112,7 @@ fn rtt_of_the_handshake_is_ignored_but_for_the_latest() {
         RttEvent { space: PacketSpace::Handshake, latest: Duration::from_millis(5), ..RttEvent::default() };
     rig.c4.on_rtt(&rig.path, &event);
     assert_eq!(rig.c4.rtt, crate::rtt::RttModel { latest: 5_000, ..before });
-    assert_eq!(rig.c4.era.min_rtt, u64::MAX);
+    assert_eq!(rig.c4.era.min_rtt, u32::MAX);
 }
 
 #[test]
@@ -493,7 +493,7 @@ fn end_of_an_era_in_initial_leaves_the_model_alone() {
 // --- Jitter restart ---
 
 /// Cruising at 0.9 MB/s on a path of 20 ms with jitter up to `max`, at the end of an era.
-fn jittery(rate: u64, running_min: u64, max: u64) -> Rig {
+fn jittery(rate: u64, running_min: u32, max: u32) -> Rig {
     let mut rig = Rig::cruising(rate, 40_000);
     rig.c4.rtt.running_min = running_min;
     rig.c4.era.widen(running_min);

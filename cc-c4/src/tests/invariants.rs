@@ -220,7 +220,7 @@ proptest! {
             if matches!(step.event, Event::Loss(_) | Event::Ecn(_)) {
                 prop_assert!(c4.nominal_rate() <= before.nominal_rate());
                 prop_assert!(c4.cwnd() <= before.cwnd().max(2 * datagram));
-                if let Some(rate) = before.pacing_rate().filter(|_| datagram == before.datagram) {
+                if let Some(rate) = before.pacing_rate().filter(|_| datagram == u64::from(before.datagram)) {
                     prop_assert!(c4.pacing_rate().is_some_and(|after| after <= rate));
                 }
             }

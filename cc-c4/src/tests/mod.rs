@@ -44,7 +44,7 @@ impl Rig {
     }
 
     /// In Initial with a known rate (B/s) and nominal max RTT (us).
-    pub(crate) fn initial(rate: u64, nominal_max: u64) -> Self {
+    pub(crate) fn initial(rate: u64, nominal_max: u32) -> Self {
         let mut rig = Self::new();
         rig.set_model(rate, nominal_max);
         rig.c4.reset_growth();
@@ -52,7 +52,7 @@ impl Rig {
     }
 
     /// In the first era of Cruising at a rate (B/s) with a nominal max RTT (us).
-    pub(crate) fn cruising(rate: u64, nominal_max: u64) -> Self {
+    pub(crate) fn cruising(rate: u64, nominal_max: u32) -> Self {
         let mut rig = Self::new();
         rig.set_model(rate, nominal_max);
         rig.c4.alpha = ALPHA_CRUISING;
@@ -61,7 +61,7 @@ impl Rig {
         rig
     }
 
-    fn set_model(&mut self, rate: u64, nominal_max: u64) {
+    fn set_model(&mut self, rate: u64, nominal_max: u32) {
         self.c4.nominal_rate = rate;
         if nominal_max > 0 {
             self.c4.rtt.running_min = nominal_max.min(40_000);
