@@ -1,7 +1,8 @@
 //! Products and quotients of C4's units, floored. No 128-bit numbers, no library function for division.
 //!
 //! Bytes and bytes per second have 64 bits. Spans of time in microseconds and parts of 1024 have 32, which a
-//! microcontroller multiplies and compares in one instruction.
+//! microcontroller multiplies and compares in one instruction. What has several callers, here and in the rest of the
+//! crate, is kept out of line where that makes the program smaller (embedded/README.md has the figures).
 
 use cc_core::{Duration, division};
 use core::num::NonZeroU64;
@@ -15,6 +16,7 @@ pub(crate) fn micros(span: Duration) -> u32 {
 }
 
 /// `floor(part * x / 1024)`; saturates.
+#[inline(never)]
 pub(crate) const fn part_of(part: u32, x: u64) -> u64 {
     let part = part as u64;
     // x = high * 2^32 + low. A product of 32-bit numbers and a third one are below 2^64.

@@ -77,6 +77,6 @@ pub(crate) const ECN_JUMP: u32 = 512;
 /// Least send quantum in datagrams, and least window in datagrams (RFC 9002 section 7.2).
 pub(crate) const MIN_DATAGRAMS: u32 = 2;
 /// Largest send quantum, bytes.
-pub(crate) const MAX_QUANTUM: u64 = 65_536;
+pub(crate) const MAX_QUANTUM: u32 = 65_536;
 /// Largest saved window that is believed, bytes: 3.4 s at 10 Gbit/s. This project's.
 pub(crate) const MAX_SAVED_WINDOW: u64 = 1 << 32;

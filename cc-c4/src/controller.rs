@@ -131,7 +131,7 @@ impl CongestionController for C4 {
     }
 
     fn send_quantum(&self) -> u64 {
-        self.outputs.quantum
+        u64::from(self.outputs.quantum)
     }
 
     fn wanted_ecn(&self) -> EcnCodepoint {
@@ -199,15 +199,18 @@ impl C4 {
 
     /// Full datagrams in so many bytes: at least one.
     fn full_datagrams(&self, bytes: u64) -> u32 {
-        u32::try_from(bytes).unwrap_or(u32::MAX).checked_div(self.datagram).unwrap_or(1).max(1)
+        u32::try_from(bytes).unwrap_or(u32::MAX).checked_div(u32::from(self.datagram)).unwrap_or(1).max(1)
     }
 
+    #[inline(never)]
     fn on_acked_packet(&mut self, packet: &AckedPacket) {
         if self.is_of_older_path(packet.sent_at) {
             return;
         }
         self.frame.any = true;
-        self.highest_acked = self.highest_acked.max(packet.number);
+        if let Some(number) = packet.number {
+            self.acked_end = self.acked_end.max(number.saturating_add(1));
+        }
         self.newest_acked_sent_at = self.newest_acked_sent_at.max(packet.sent_at);
         if packet.space != PacketSpace::Application {
             return;
@@ -220,6 +223,7 @@ impl C4 {
     }
 
     /// Adopts the persisting rate estimate if it is higher than the nominal rate (first half of `c4_handle_ack`).
+    #[inline(never)]
     fn take_rate(&mut self, sample: Option<&RateSample>) {
         let delivered = sample.map_or(0, RateSample::delivered_since_sent);
         if delivered == 0 {

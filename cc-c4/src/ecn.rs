@@ -44,13 +44,16 @@ impl EcnAverage {
             return false;
         }
         // RFC 9000 section 13.4.2: no more marks than packets.
-        let ce = event.marks();
-        let unmarked = || match (self.codepoint, event.newly_acked) {
-            (EcnCodepoint::Ect1, Some(newly_acked)) => newly_acked.saturating_sub(ce),
+        let ce = count(event.marks());
+        let ect1 = match (event.ect1, event.newly_acked) {
+            (Some(ect1), _) => count(ect1),
+            (None, Some(newly_acked)) if self.codepoint == EcnCodepoint::Ect1 => {
+                count(newly_acked).saturating_sub(ce)
+            }
             _ => 0,
         };
-        self.ect1 = added(self.ect1, event.ect1.unwrap_or_else(unmarked));
-        self.ce = added(self.ce, ce);
+        self.ect1 = self.ect1.saturating_add(ect1);
+        self.ce = self.ce.saturating_add(ce);
         ce > 0
     }
 
@@ -72,8 +75,9 @@ impl EcnAverage {
     }
 }
 
-fn added(sum: u32, increase: u64) -> u32 {
-    sum.saturating_add(u32::try_from(increase).unwrap_or(u32::MAX))
+/// Packets are counted with 32 bits.
+fn count(packets: u64) -> u32 {
+    u32::try_from(packets).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

@@ -51,11 +51,10 @@ impl C4 {
         if !path.handshake_ready {
             return false;
         }
-        match (path.oldest_outstanding, self.highest_acked) {
-            (Some(lowest), _) => lowest > self.era.sequence(),
-            // Nothing is outstanding: "highest acked + 1 > sequence".
-            (None, Some(highest)) => highest >= self.era.sequence(),
-            (None, None) => !self.era.start.covers(None, self.newest_acked_sent_at),
+        match (path.oldest_outstanding, self.acked_end) {
+            (None, 0) => !self.era.start.covers(None, self.newest_acked_sent_at),
+            // Where nothing is outstanding: "highest acked + 1 > sequence".
+            (lowest, acked_end) => lowest.unwrap_or(acked_end) > self.era.sequence(),
         }
     }
 }
@@ -100,7 +99,7 @@ mod tests {
         let mut rig = cruising_since(PathState { next_number: 50, ..PathState::default() });
         rig.path.oldest_outstanding = None;
         for (highest, ended) in [(49, false), (50, true)] {
-            rig.c4.highest_acked = Some(highest);
+            rig.c4.acked_end = highest + 1;
             assert_eq!(rig.c4.era_ended(&rig.path), ended, "{highest}");
         }
     }
@@ -108,7 +107,7 @@ mod tests {
     #[test]
     fn without_numbers_it_ends_with_a_packet_sent_after_its_start() {
         let mut rig = cruising_since(PathState { now: Instant::from_micros(1_000), ..PathState::default() });
-        rig.c4.highest_acked = None;
+        rig.c4.acked_end = 0;
         rig.path.oldest_outstanding = None;
         assert!(!rig.c4.era_ended(&rig.path), "nothing was acked");
         for (sent_at, ended) in [(999, false), (1_000, false), (1_001, true)] {

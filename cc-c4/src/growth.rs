@@ -27,7 +27,6 @@ pub(crate) enum Growing {
 
 impl Growth {
     /// `c4_growth_evaluate`.
-    #[inline(never)]
     pub(crate) const fn test(&self, nominal_rate: u64) -> Growing {
         if self.alpha <= ALPHA_PROBING {
             // The gain is too small to see its effect in the rate: any growth counts, unless there was congestion.

@@ -58,8 +58,8 @@ pub(crate) struct LossRate {
     average: LossFraction,
     /// Number of the last packet counted as lost; starts at 0.
     last_number: u64,
-    /// Its send time, for stacks without numbers.
-    last_sent_at: Option<Instant>,
+    /// Its send time, for stacks without numbers; zero before the first.
+    last_sent_at: Instant,
     /// Packets acked since, for stacks without numbers: they took the numbers in between.
     acked_since: u32,
 }
@@ -88,8 +88,8 @@ impl LossRate {
     pub(crate) fn on_lost(&mut self, number: Option<u64>, sent_at: Instant) {
         let number = match number {
             Some(number) => number,
-            None if self.last_sent_at.is_some_and(|last| sent_at < last) => return,
-            None => self.last_number.saturating_add(u64::from(self.acked_since)).saturating_add(1),
+            None if sent_at < self.last_sent_at => return,
+            None => self.last_number.saturating_add(u64::from(self.acked_since.saturating_add(1))),
         };
         let Some(distance) = number.checked_sub(self.last_number).filter(|&distance| distance > 0) else {
             return; // not greater than the last: the average stays as it is
@@ -99,7 +99,7 @@ impl LossRate {
         }
         self.average = self.average.raised();
         self.last_number = number;
-        self.last_sent_at = Some(sent_at);
+        self.last_sent_at = sent_at;
         self.acked_since = 0;
     }
 }

@@ -14,12 +14,16 @@ pub(crate) struct Outputs {
     /// Pacing rate; 0 while nothing was assessed, else at least one datagram per smoothed RTT.
     pub(crate) pacing: u64,
     /// Send quantum, bytes.
-    pub(crate) quantum: u64,
+    pub(crate) quantum: u32,
 }
 
 impl Outputs {
-    pub(crate) fn new(initial_window: u64, datagram: u32) -> Self {
-        Self { cwnd: initial_window.max(min_window(datagram)), pacing: 0, quantum: quantum(0, datagram) }
+    pub(crate) fn new(initial_window: u64, datagram: u16) -> Self {
+        Self {
+            cwnd: initial_window.max(u64::from(min_window(datagram))),
+            pacing: 0,
+            quantum: quantum(0, datagram),
+        }
     }
 
     /// After a loss or a mark: window and rate are not above those before it, until the next ACK computes them anew. What
@@ -70,7 +74,7 @@ impl C4 {
             }
         };
         self.outputs = Outputs {
-            cwnd: cwnd.max(min_window(self.datagram)),
+            cwnd: cwnd.max(u64::from(min_window(self.datagram))),
             pacing: self.paced_at_least_once_per_rtt(path, pacing),
             quantum: quantum(pacing, self.datagram),
         };
@@ -88,7 +92,7 @@ impl C4 {
         if pacing.saturating_mul(smoothed.get()) >= datagram {
             return pacing;
         }
-        division::divide_up(datagram, smoothed)
+        division::divide(datagram.saturating_add(smoothed.get().saturating_sub(1)), smoothed)
     }
 
     /// Takes the datagram size of an event. A change recomputes the outputs but gives no larger window, except to
@@ -102,7 +106,7 @@ impl C4 {
         let cwnd = self.outputs.cwnd;
         self.datagram = datagram;
         self.update_outputs(path);
-        self.outputs.cwnd = self.outputs.cwnd.min(cwnd).max(min_window(datagram));
+        self.outputs.cwnd = self.outputs.cwnd.min(cwnd).max(u64::from(min_window(datagram)));
     }
 
     /// Window headroom for the RTT margin, bytes.
@@ -128,17 +132,17 @@ const fn average(low: u64, high: u64) -> u64 {
 }
 
 /// Bytes of a datagram to count with.
-pub(crate) fn datagram_of(max_datagram_size: u64) -> u32 {
-    u32::try_from(max_datagram_size.clamp(1, MAX_DATAGRAM_SIZE)).unwrap_or(1)
+pub(crate) fn datagram_of(max_datagram_size: u64) -> u16 {
+    u16::try_from(max_datagram_size.clamp(1, MAX_DATAGRAM_SIZE)).unwrap_or(1)
 }
 
-fn min_window(datagram: u32) -> u64 {
-    u64::from(datagram.saturating_mul(MIN_DATAGRAMS))
+fn min_window(datagram: u16) -> u32 {
+    u32::from(datagram).saturating_mul(MIN_DATAGRAMS)
 }
 
 /// About 3.9 ms of data, between two datagrams and 64 KiB; the upper limit wins.
-fn quantum(pacing: u64, datagram: u32) -> u64 {
-    (pacing >> 8).max(min_window(datagram)).min(MAX_QUANTUM)
+fn quantum(pacing: u64, datagram: u16) -> u32 {
+    u32::try_from(pacing >> 8).unwrap_or(MAX_QUANTUM).max(min_window(datagram)).min(MAX_QUANTUM)
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ pub struct C4 {
     /// As configured, then that last in use: for a start on a new path.
     pub(crate) codepoint: EcnCodepoint,
     /// Maximum datagram size, bytes: 1 to 65 527.
-    pub(crate) datagram: u32,
+    pub(crate) datagram: u16,
     pub(crate) phase: Phase,
     /// How fast the path delivers, bytes per second; 0 before the first sample.
     pub(crate) nominal_rate: u64,
@@ -54,7 +54,8 @@ pub struct C4 {
     pub(crate) seeded: bool,
     /// Sums over the parts of one ACK frame.
     pub(crate) frame: Frame,
-    pub(crate) highest_acked: Option<u64>,
+    /// The number after the highest one acked; 0 before the first.
+    pub(crate) acked_end: u64,
     /// Send time of the newest packet acked; zero before the first.
     pub(crate) newest_acked_sent_at: Instant,
     /// Start of the present path, zero for the first: packets sent before belong to another.
@@ -81,8 +82,13 @@ impl C4 {
     /// A controller at the start of a connection.
     #[must_use]
     pub fn new(config: &Config) -> Self {
+        Self::start(config, &PathState { now: config.now, ..PathState::default() })
+    }
+
+    /// A controller whose first era begins now.
+    fn start(config: &Config, path: &PathState) -> Self {
         let datagram = datagram_of(config.max_datagram_size);
-        let mut new = Self {
+        Self {
             initial_window: config.initial_window,
             codepoint: config.ecn,
             datagram,
@@ -95,8 +101,8 @@ impl C4 {
             rtt: RttModel::new(),
             alpha: ALPHA_INITIAL,
             alpha_previous: ALPHA_INITIAL,
-            era: Era::new(&PathState { now: config.now, ..PathState::default() }),
-            growth: Growth::default(),
+            era: Era::new(path),
+            growth: Growth { alpha: ALPHA_INITIAL, ..Growth::default() },
             loss_rate: LossRate::default(),
             ecn: EcnAverage::new(config.ecn),
             delivery: Delivery::default(),
@@ -109,19 +115,18 @@ impl C4 {
             hint: config.resume,
             seeded: false,
             frame: Frame::default(),
-            highest_acked: None,
+            acked_end: 0,
             newest_acked_sent_at: Instant::ZERO,
             path_since: Instant::ZERO,
             outputs: Outputs::new(config.initial_window, datagram),
             congestion_events: 0,
             was_congested: false,
-        };
-        new.reset_growth();
-        new
+        }
     }
 
     /// Starts afresh on another path: nothing measured on the old one holds. Counters for logs go on, and so does the
     /// codepoint: it was a choice. That ECN failed validation was a finding, so the new path validates again.
+    #[inline(never)]
     pub(crate) fn restart(&mut self, path: &PathState) {
         let config = Config {
             now: path.now,
@@ -131,8 +136,7 @@ impl C4 {
             ecn: self.codepoint,
         };
         let (congestion_events, was_congested) = (self.congestion_events, self.was_congested);
-        *self = Self { path_since: path.now, congestion_events, was_congested, ..Self::new(&config) };
-        self.era = Era::new(path);
+        *self = Self { path_since: path.now, congestion_events, was_congested, ..Self::start(&config, path) };
     }
 
     /// The phase and the data that exists only in it.
