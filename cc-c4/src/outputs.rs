@@ -95,13 +95,20 @@ impl C4 {
         division::divide(datagram.saturating_add(smoothed.get().saturating_sub(1)), smoothed)
     }
 
-    /// Takes the datagram size of an event. A change recomputes the outputs but gives no larger window, except to
-    /// the new minimum (RFC 8899 section 3).
+    /// Takes the datagram size of an event.
     #[inline(never)]
     pub(crate) fn update_datagram(&mut self, path: &PathState) {
+        if path.max_datagram_size != u64::from(self.datagram) {
+            self.change_datagram(path);
+        }
+    }
+
+    /// A change recomputes the outputs but gives no larger window, except to the new minimum (RFC 8899 section 3).
+    #[inline(never)]
+    fn change_datagram(&mut self, path: &PathState) {
         let datagram = datagram_of(path.max_datagram_size);
         if datagram == self.datagram {
-            return;
+            return; // clamped
         }
         let cwnd = self.outputs.cwnd;
         self.datagram = datagram;
