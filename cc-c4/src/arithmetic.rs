@@ -1,8 +1,8 @@
 //! Products and quotients of C4's units, floored. No 128-bit numbers, no library function for division.
 //!
 //! Bytes and bytes per second have 64 bits. Spans of time in microseconds and parts of 1024 have 32, which a
-//! microcontroller multiplies and compares in one instruction. What has several callers, here and in the rest of the
-//! crate, is kept out of line where that makes the program smaller (embedded/README.md has the figures).
+//! microcontroller multiplies and compares in one instruction. There, what has several callers is also kept out of line,
+//! here and in the rest of the crate, where that makes the program smaller (embedded/README.md has the figures).
 
 use cc_core::{Duration, division};
 use core::num::NonZeroU64;
@@ -10,13 +10,13 @@ use core::num::NonZeroU64;
 pub(crate) const MILLION: u64 = 1_000_000;
 
 /// A span of time in whole microseconds, truncated. More than 2^32 - 1 of them (71 min 34 s) count as so many.
-#[inline(never)]
+#[cfg_attr(target_pointer_width = "32", inline(never))]
 pub(crate) fn micros(span: Duration) -> u32 {
     u32::try_from(span.as_micros()).unwrap_or(u32::MAX)
 }
 
 /// `floor(part * x / 1024)`; saturates.
-#[inline(never)]
+#[cfg_attr(target_pointer_width = "32", inline(never))]
 pub(crate) const fn part_of(part: u32, x: u64) -> u64 {
     let part = part as u64;
     // x = high * 2^32 + low. A product of 32-bit numbers and a third one are below 2^64.
@@ -33,7 +33,7 @@ pub(crate) const fn fraction_of(part: u32, x: u32) -> u32 {
 
 /// Bytes that go by in `micros` at `rate`: `floor(micros * rate / 1 000 000)`. From 2^64 / 10^6 of them (18.4 TB) on
 /// they have no limit: `u64::MAX`.
-#[inline(never)]
+#[cfg_attr(target_pointer_width = "32", inline(never))]
 pub(crate) const fn bytes_in(micros: u32, rate: u64) -> u64 {
     match rate.checked_mul(micros as u64) {
         Some(product) => division::by_million(product),
@@ -43,7 +43,7 @@ pub(crate) const fn bytes_in(micros: u32, rate: u64) -> u64 {
 
 /// `floor(bytes * 1 000 000 / divisor)`: a rate from bytes and microseconds, or microseconds from bytes and a rate.
 /// A divisor of zero counts as one, more bytes than 2^64 / 10^6 (18.4 TB) as so many.
-#[inline(never)]
+#[cfg_attr(target_pointer_width = "32", inline(never))]
 pub(crate) fn millions_per(bytes: u64, divisor: u64) -> u64 {
     let divisor = NonZeroU64::new(divisor).unwrap_or(NonZeroU64::MIN);
     division::divide(bytes.saturating_mul(MILLION), divisor)

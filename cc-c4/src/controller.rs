@@ -202,7 +202,7 @@ impl C4 {
         u32::try_from(bytes).unwrap_or(u32::MAX).checked_div(u32::from(self.datagram)).unwrap_or(1).max(1)
     }
 
-    #[inline(never)]
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
     fn on_acked_packet(&mut self, packet: &AckedPacket) {
         if self.is_of_older_path(packet.sent_at) {
             return;
@@ -223,7 +223,6 @@ impl C4 {
     }
 
     /// Adopts the persisting rate estimate if it is higher than the nominal rate (first half of `c4_handle_ack`).
-    #[inline(never)]
     fn take_rate(&mut self, sample: Option<&RateSample>) {
         let delivered = sample.map_or(0, RateSample::delivered_since_sent);
         if delivered == 0 {

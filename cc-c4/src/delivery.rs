@@ -24,7 +24,7 @@ pub(crate) struct Delivery {
 
 impl Delivery {
     /// Takes the sample of one frame, of any packet number space, in which all newly acked bytes are counted.
-    #[inline(never)]
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
     pub(crate) fn on_sample(&mut self, now: Instant, sample: &RateSample) {
         self.update_estimate(sample);
         self.update_peak(now, sample);

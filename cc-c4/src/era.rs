@@ -47,7 +47,7 @@ impl C4 {
     }
 
     /// Whether the era is over (`c4_era_check`): never before the handshake is finished.
-    #[inline(never)]
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
     pub(crate) fn era_ended(&self, path: &PathState) -> bool {
         if !path.handshake_ready {
             return false;

@@ -39,7 +39,6 @@ impl Outputs {
 
 impl C4 {
     /// Recomputes all outputs. In Initial the window becomes the phase's own.
-    #[inline(never)]
     pub(crate) fn update_outputs(&mut self, path: &PathState) {
         // Not zero once a rate is known, so that a reduction can not turn pacing off.
         let nominal_pacing = part_of(self.alpha, self.nominal_rate).max(self.nominal_rate.min(1));
@@ -96,7 +95,7 @@ impl C4 {
     }
 
     /// Takes the datagram size of an event.
-    #[inline(never)]
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
     pub(crate) fn update_datagram(&mut self, path: &PathState) {
         if path.max_datagram_size != u64::from(self.datagram) {
             self.change_datagram(path);
