@@ -13,14 +13,14 @@
 mod loopback;
 #[cfg(target_os = "linux")]
 mod relayed;
-mod watch;
+pub(crate) mod watch;
 
 use crate::stack::End;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 /// Long enough for a busy machine; only a transfer that hangs takes it.
-pub(crate) const TIMEOUT: Duration = Duration::from_secs(50);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(120);
 
 pub(crate) const MIB: usize = 1 << 20;
 

@@ -8,10 +8,12 @@ use s2n_quic::client::Connect;
 use s2n_quic::connection::{Handle, StreamAcceptor};
 use s2n_quic::provider::event::events::{Frame, FrameSent, PacketHeader};
 use s2n_quic::provider::event::{ConnectionInfo, ConnectionMeta, Subscriber};
+use s2n_quic::provider::limits::Limits;
 use s2n_quic::{Client, Connection, Server};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 use tokio::sync::Mutex;
 
 /// Every path has a controller of its own.
@@ -79,11 +81,13 @@ impl Pair {
         let mut server = Server::builder()
             .with_tls((cert.as_str(), key.as_str()))?
             .with_congestion_controller(server)?
+            .with_limits(limits()?)?
             .with_event(CeCounter(Arc::clone(&reported)))?
             .with_io(any_port())?
             .start()?;
         let client = Client::builder()
             .with_tls(cert.as_str())?
+            .with_limits(limits()?)?
             .with_congestion_controller(client)?
             .with_io(any_port())?
             .start()?;
@@ -105,6 +109,12 @@ impl Pair {
         self.at_server.handle.close(0_u8.into());
         drop((self.client, self.server));
     }
+}
+
+/// With shorter ACK delays than the default of 25 ms: s2n-quic acks every tenth packet at once, so that a window of less than that would
+/// wait for the delay in each round trip of 2 ms.
+fn limits() -> Result<Limits, Failure> {
+    Ok(Limits::new().with_max_ack_delay(Duration::from_millis(2))?)
 }
 
 /// The latest count of each packet number space: Initial, Handshake, application data.
