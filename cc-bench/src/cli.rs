@@ -282,6 +282,11 @@ fn queue(text: &str) -> Result<u64, String> {
     scaled(text, 1e3, (1_000, 10_000_000), "1..=10000 ms")
 }
 
+/// Milliseconds in microseconds.
+fn deadline(text: &str) -> Result<u64, String> {
+    scaled(text, 1e3, (0, 10_000_000), "0..=10000 ms")
+}
+
 /// Percent in millionths.
 fn loss(text: &str) -> Result<u64, String> {
     scaled(text, 1e4, (0, 500_000), "0..=50 %")

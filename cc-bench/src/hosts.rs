@@ -48,7 +48,11 @@ impl fmt::Display for HostsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotAllowed(why) => {
-                write!(f, "network namespaces are not allowed here ({why}); `cc-bench table` needs none")
+                write!(
+                    f,
+                    "network namespaces are not allowed here ({why}); `cc-bench sweep --loopback` runs the relay on the \
+                     loopback interface instead"
+                )
             }
             Self::Failed { command, message } => write!(f, "{command}: {message}"),
         }

@@ -12,19 +12,23 @@ pub mod child;
 pub mod cli;
 pub mod controllers;
 pub mod hosts;
+pub mod media;
 pub mod metadata;
 pub mod pairs;
 pub mod path;
+pub mod probe;
 pub mod protocol;
 pub mod quic;
 pub mod record;
 pub mod report;
+pub mod router;
 pub mod server;
 pub mod socket;
 pub mod sweep;
 pub mod table;
 pub mod tap;
 pub mod transfer;
+pub mod usage;
 pub mod workload;
 
 /// The time, for measurements.

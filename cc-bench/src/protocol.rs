@@ -1,6 +1,7 @@
 //! What client and server say to each other: one stream for each request, whose first byte says what it is.
 
-use crate::now;
+use crate::usage::cpu_time;
+use crate::{media, now};
 use quinn::{Connection, ReadError, RecvStream, SendStream};
 use std::time::{Duration, Instant};
 use std::{error, fmt};
@@ -13,6 +14,11 @@ type AnyError = Box<dyn error::Error + Send + Sync>;
 const UPLOAD: u8 = b'u';
 /// First byte of a stream that the server sends back as it comes.
 const ECHO: u8 = b'e';
+
+/// First byte of a stream that asks for the server's clock and CPU time.
+const USAGE: u8 = b'c';
+/// First byte of a stream that stays open while datagrams are sent; what arrived of them is the answer.
+pub(crate) const MEDIA: u8 = b'm';
 
 /// Size of the answer to an upload: how many bytes, and in how many microseconds, both as 64 bits, big endian.
 const ANSWER_BYTES: usize = 16;
@@ -48,7 +54,7 @@ impl fmt::Display for ProtocolError {
 
 impl error::Error for ProtocolError {}
 
-fn failed<E: Into<AnyError>>(error: E) -> ProtocolError {
+pub(crate) fn failed<E: Into<AnyError>>(error: E) -> ProtocolError {
     ProtocolError::Connection(error.into())
 }
 
@@ -131,25 +137,56 @@ pub async fn echo(
     to.finish().map_err(failed)
 }
 
-/// Answers the requests of a connection until it is closed.
-pub async fn serve(connection: Connection) {
+/// What the server says of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Usage {
+    /// Its clock, from an epoch of its own.
+    pub clock: Duration,
+    /// CPU time of its process so far.
+    pub cpu: Duration,
+}
+
+/// Asks the server for its clock and CPU time.
+///
+/// # Errors
+///
+/// See [`ProtocolError`].
+pub async fn usage(connection: &Connection) -> Result<Usage, ProtocolError> {
+    let (mut to, mut from) = connection.open_bi().await.map_err(failed)?;
+    to.write_all(&[USAGE]).await.map_err(failed)?;
+    to.finish().map_err(failed)?;
+    let Arrived { bytes, duration } = answer(&mut from).await?;
+    Ok(Usage { clock: Duration::from_micros(bytes), cpu: duration })
+}
+
+/// Answers the requests of a connection until it is closed. `epoch` is when the server's clock was 0.
+pub async fn serve(connection: Connection, epoch: Instant) {
     while let Ok((to, from)) = connection.accept_bi().await {
+        let connection = connection.clone();
         // A request that fails is the client's to report.
-        tokio::spawn(async move { drop(respond(to, from).await) });
+        tokio::spawn(async move { drop(respond(&connection, epoch, to, from).await) });
     }
 }
 
-async fn respond(mut to: SendStream, mut from: RecvStream) -> Result<(), ProtocolError> {
+async fn respond(
+    connection: &Connection,
+    epoch: Instant,
+    mut to: SendStream,
+    mut from: RecvStream,
+) -> Result<(), ProtocolError> {
     let mut kind = [0];
     from.read_exact(&mut kind).await.map_err(failed)?;
     match kind {
         [UPLOAD] => {
             to.write_all(&kind).await.map_err(failed)?;
             let Arrived { bytes, duration } = receive(&mut from).await?;
-            let us = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
-            let answer = u128::from(bytes) << 64 | u128::from(us);
-            to.write_all(&answer.to_be_bytes()).await.map_err(failed)?;
+            to.write_all(&both(bytes, duration)).await.map_err(failed)?;
         }
+        [USAGE] => {
+            let answer = both(micros(epoch.elapsed()), cpu_time());
+            to.write_all(&answer).await.map_err(failed)?;
+        }
+        [MEDIA] => media::receive(connection, epoch, &mut to, &mut from).await?,
         [ECHO] => {
             while let Some(chunk) = from.read_chunk(BLOCK_BYTES, true).await.map_err(failed)? {
                 to.write_chunk(chunk.bytes).await.map_err(failed)?;
@@ -158,6 +195,15 @@ async fn respond(mut to: SendStream, mut from: RecvStream) -> Result<(), Protoco
         _ => return Err(ProtocolError::Corrupt),
     }
     to.finish().map_err(failed)
+}
+
+/// A number and a time in the form of an answer.
+fn both(number: u64, duration: Duration) -> [u8; ANSWER_BYTES] {
+    (u128::from(number) << 64 | u128::from(micros(duration))).to_be_bytes()
+}
+
+pub(crate) fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
 /// Reads until the stream ends or is reset.

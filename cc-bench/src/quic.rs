@@ -93,6 +93,15 @@ impl Trust {
         std::fs::read(file).map(|der| Self::Certificate(der.into()))
     }
 
+    /// SHA-256 of the certificate.
+    #[must_use]
+    pub fn fingerprint(&self) -> Fingerprint {
+        match self {
+            Self::Certificate(certificate) => Fingerprint::of(certificate),
+            Self::Fingerprint(fingerprint) => *fingerprint,
+        }
+    }
+
     /// Of a client that sends with this controller.
     ///
     /// # Errors

@@ -4,6 +4,7 @@ use crate::metadata::Metadata;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fs::{self, File};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::{error, fmt, io};
 
@@ -81,6 +82,21 @@ impl Record {
         result.map_err(|source| RecordError { path: self.folder.join("runs.csv"), source: source.into() })
     }
 
+    /// Adds a line of JSON to another file.
+    ///
+    /// # Errors
+    ///
+    /// The system refuses.
+    pub fn append(&self, name: &str, what: &impl Serialize) -> Result<(), RecordError> {
+        let path = self.folder.join(name);
+        let line = serde_json::to_string(what).map_err(io::Error::from);
+        let result = line.and_then(|line| {
+            let mut file = File::options().create(true).append(true).open(&path)?;
+            file.write_all(format!("{line}\n").as_bytes())
+        });
+        result.map_err(|source| RecordError { path, source: source.into() })
+    }
+
     /// Writes another file.
     ///
     /// # Errors
@@ -104,9 +120,23 @@ fn is_empty(file: &File) -> bool {
 pub fn insert(page: &Path, name: &str, text: &str) -> Result<(), RecordError> {
     let wrong = |source: Box<dyn error::Error + Send + Sync>| RecordError { path: page.to_owned(), source };
     let old = fs::read_to_string(page).map_err(|error| wrong(error.into()))?;
-    let new = between(&old, name, text)
-        .ok_or_else(|| wrong(format!("no lines <!-- {name} begin and end").into()))?;
+    let new = between(&old, name, text).ok_or_else(|| wrong(no_lines(name).into()))?;
     fs::write(page, new).map_err(|error| wrong(error.into()))
+}
+
+/// Whether [`insert`] would find these lines.
+///
+/// # Errors
+///
+/// As there.
+pub fn has_section(page: &Path, name: &str) -> Result<(), RecordError> {
+    let wrong = |source: Box<dyn error::Error + Send + Sync>| RecordError { path: page.to_owned(), source };
+    let old = fs::read_to_string(page).map_err(|error| wrong(error.into()))?;
+    between(&old, name, "").map(drop).ok_or_else(|| wrong(no_lines(name).into()))
+}
+
+fn no_lines(name: &str) -> String {
+    format!("no lines <!-- {name} begin and end")
 }
 
 fn between(page: &str, name: &str, text: &str) -> Option<String> {

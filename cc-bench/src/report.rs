@@ -18,7 +18,7 @@ pub struct Sweep {
 }
 
 /// What a cell is known by in all records: controllers, rate, delay, loss, clients.
-type Key = (String, u64, u64, u32, u32);
+type Key = (String, Option<u64>, Option<u64>, Option<u32>, u32);
 
 /// What is plotted.
 #[derive(Clone, Copy)]
@@ -28,13 +28,19 @@ struct Figure {
     of: fn(&Run) -> Option<f64>,
 }
 
-const FIGURES: [Figure; 2] = [
+const FIGURES: [Figure; 4] = [
     Figure {
         file: "throughput",
         title: "Throughput (Mbit/s)",
         of: |run| run.throughput_kbps.map(|kbps| kbps / 1e3),
     },
     Figure { file: "echo", title: "Echo p50 (ms)", of: |run| run.echo_p50_us.map(|us| us as f64 / 1e3) },
+    Figure { file: "echo_p99", title: "Echo p99 (ms)", of: |run| run.echo_p99_us.map(|us| us as f64 / 1e3) },
+    Figure {
+        file: "frame_p99",
+        title: "Frame delay p99 (ms)",
+        of: |run| run.media_delay_p99_us.map(|us| us as f64 / 1e3),
+    },
 ];
 
 /// What it is plotted against.
@@ -42,15 +48,17 @@ const FIGURES: [Figure; 2] = [
 struct Axis {
     file: &'static str,
     title: &'static str,
-    of: fn(&Key) -> f64,
+    of: fn(&Key) -> Option<f64>,
 }
 
-const AXES: [Axis; 4] = [
-    Axis { file: "loss", title: "Loss each way (%)", of: |key| f64::from(key.3) / 1e4 },
-    Axis { file: "delay", title: "Delay each way (ms)", of: |key| key.2 as f64 / 1e3 },
-    Axis { file: "clients", title: "Clients", of: |key| f64::from(key.4) },
-    Axis { file: "rate", title: "Rate (Mbit/s)", of: |key| key.1 as f64 / 1e3 },
-];
+const LOSS: Axis =
+    Axis { file: "loss", title: "Loss each way (%)", of: |key| key.3.map(|ppm| f64::from(ppm) / 1e4) };
+const DELAY: Axis =
+    Axis { file: "delay", title: "Delay each way (ms)", of: |key| key.2.map(|us| us as f64 / 1e3) };
+const CLIENTS: Axis = Axis { file: "clients", title: "Clients", of: |key| Some(key.4.into()) };
+const RATE: Axis =
+    Axis { file: "rate", title: "Rate (Mbit/s)", of: |key| key.1.map(|kbps| kbps as f64 / 1e3) };
+const AXES: [Axis; 4] = [LOSS, DELAY, CLIENTS, RATE];
 
 /// Reads the record in a folder.
 ///
@@ -74,8 +82,11 @@ pub fn read(folder: &Path) -> Result<Sweep, Box<dyn Error + Send + Sync>> {
 pub fn markdown(sweeps: &[Sweep]) -> String {
     let mut header: Vec<String> =
         ["CC", "Rate (Mbit/s)", "Delay (ms)", "Loss (%)", "Clients"].map(str::to_owned).to_vec();
+    let has =
+        |figure: &Figure| sweeps.iter().flat_map(|sweep| &sweep.runs).any(|run| (figure.of)(run).is_some());
+    let figures: Vec<Figure> = FIGURES.into_iter().filter(has).collect();
     for sweep in sweeps {
-        header.extend(FIGURES.map(|figure| format!("{}, {}", sweep.name, figure.title)));
+        header.extend(figures.iter().map(|figure| format!("{}, {}", sweep.name, figure.title)));
     }
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN);
@@ -86,14 +97,12 @@ pub fn markdown(sweeps: &[Sweep]) -> String {
     let keys: BTreeSet<Key> = sweeps.iter().flat_map(|sweep| &sweep.runs).map(key).collect();
     for cell in keys {
         let mut row = vec![cell.0.clone()];
-        row.extend([
-            format!("{}", cell.1 as f64 / 1e3),
-            format!("{}", cell.2 as f64 / 1e3),
-            format!("{}", f64::from(cell.3) / 1e4),
-            cell.4.to_string(),
-        ]);
+        row.extend(
+            [RATE, DELAY, LOSS, CLIENTS]
+                .map(|axis| (axis.of)(&cell).map_or_else(|| "-".to_owned(), |value| value.to_string())),
+        );
         for sweep in sweeps {
-            row.extend(FIGURES.map(|figure| {
+            row.extend(figures.iter().map(|&figure| {
                 summary(sweep.runs.iter().filter(|&run| key(run) == cell), figure).map_or_else(
                     || "-".to_owned(),
                     |(mean, sd, count)| match count {
@@ -119,7 +128,7 @@ pub fn plots(sweeps: &[Sweep], folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Er
     let keys: BTreeSet<Key> = sweeps.iter().flat_map(|sweep| &sweep.runs).map(key).collect();
     let mut files = Vec::new();
     for axis in AXES {
-        let places: BTreeSet<u64> = keys.iter().map(|key| (axis.of)(key).to_bits()).collect();
+        let places: BTreeSet<u64> = keys.iter().filter_map(|key| Some((axis.of)(key)?.to_bits())).collect();
         if places.len() < 2 {
             continue;
         }
@@ -139,21 +148,24 @@ pub fn plots(sweeps: &[Sweep], folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Er
 type Line = Vec<(f64, f64, f64)>;
 
 fn lines(sweeps: &[Sweep], axis: Axis, figure: Figure, keys: &BTreeSet<Key>) -> BTreeMap<String, Line> {
-    let varied =
-        |of: fn(&Key) -> f64| keys.iter().map(|key| of(key).to_bits()).collect::<BTreeSet<_>>().len() > 1;
+    let varied = |of: fn(&Key) -> Option<f64>| {
+        keys.iter().map(|key| of(key).map(f64::to_bits)).collect::<BTreeSet<_>>().len() > 1
+    };
     let mut lines: BTreeMap<String, Line> = BTreeMap::new();
     for sweep in sweeps {
         for cell in keys {
             let runs = sweep.runs.iter().filter(|&run| key(run) == *cell);
             let Some((mean, sd, _)) = summary(runs, figure) else { continue };
+            let Some(place) = (axis.of)(cell) else { continue };
             let mut name = cell.0.clone();
             for other in AXES.iter().filter(|other| other.file != axis.file && varied(other.of)) {
-                name += &format!(", {} {}", other.file, (other.of)(cell));
+                let value = (other.of)(cell).map_or_else(|| "unknown".to_owned(), |value| value.to_string());
+                name += &format!(", {} {value}", other.file);
             }
             if sweeps.len() > 1 {
                 name += &format!(", {}", sweep.name);
             }
-            lines.entry(name).or_default().push(((axis.of)(cell), mean, sd));
+            lines.entry(name).or_default().push((place, mean, sd));
         }
     }
     for line in lines.values_mut() {
@@ -213,17 +225,33 @@ mod tests {
     use super::{Sweep, markdown, plots};
     use crate::sweep::Run;
 
-    fn sweep(name: &str, factor: f64) -> Sweep {
-        let run = |loss_ppm, kbps: f64| Run {
+    fn run(loss_ppm: u32, delay_us: u64, clients: u32, kbps: f64) -> Run {
+        Run {
             cc: "c4".to_owned(),
-            loss_ppm,
-            rate_kbps: 20_000,
-            clients: 1,
-            throughput_kbps: Some(kbps * factor),
+            loss_ppm: Some(loss_ppm),
+            delay_us: Some(delay_us),
+            rate_kbps: Some(20_000),
+            clients,
+            throughput_kbps: Some(kbps),
             ..Run::default()
-        };
-        let runs = vec![run(0, 18_000.0), run(0, 19_000.0), run(10_000, 9_000.0)];
-        Sweep { name: name.to_owned(), runs }
+        }
+    }
+
+    fn sweep(name: &str, factor: f64) -> Sweep {
+        let runs = [run(0, 0, 1, 18_000.0), run(0, 0, 1, 19_000.0), run(10_000, 0, 1, 9_000.0)];
+        let runs =
+            runs.map(|run| Run { throughput_kbps: run.throughput_kbps.map(|kbps| kbps * factor), ..run });
+        Sweep { name: name.to_owned(), runs: runs.to_vec() }
+    }
+
+    /// Names of the plots, and the text of each.
+    fn drawn(test: &str, sweeps: &[Sweep]) -> Vec<(String, String)> {
+        let folder = std::env::temp_dir().join(format!("cc-bench-{test}-{}", std::process::id()));
+        let files = plots(sweeps, &folder).unwrap();
+        let name = |file: &std::path::PathBuf| file.file_name().unwrap().to_str().unwrap().to_owned();
+        let drawn = files.iter().map(|file| (name(file), std::fs::read_to_string(file).unwrap())).collect();
+        std::fs::remove_dir_all(&folder).unwrap();
+        drawn
     }
 
     #[test]
@@ -233,22 +261,40 @@ mod tests {
             let line = text.lines().nth(line).unwrap();
             line.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect()
         };
-        // Deviation of 18 and 19: 1 / sqrt(2).
-        assert_eq!(row(2), ["c4", "20", "0", "0", "1", "18.50 ± 0.71", "-", "9.25 ± 0.35", "-"]);
-        assert_eq!(row(3), ["c4", "20", "0", "1", "1", "9.00", "-", "4.50", "-"]);
+        // Deviation of 18 and 19: 1 / sqrt(2). What no run has is no column.
+        assert_eq!(row(2), ["c4", "20", "0", "0", "1", "18.50 ± 0.71", "9.25 ± 0.35"]);
+        assert_eq!(row(3), ["c4", "20", "0", "1", "1", "9.00", "4.50"]);
     }
 
     #[test]
     fn what_varies_is_drawn_and_nothing_else() {
-        let folder = std::env::temp_dir().join(format!("cc-bench-plots-{}", std::process::id()));
-        let files = plots(&[sweep("one", 1.0), sweep("two", 0.5)], &folder).unwrap();
-        let text = std::fs::read_to_string(&files[0]).unwrap();
-        let names: Vec<_> =
-            files.iter().map(|file| file.file_name().unwrap().to_str().unwrap().to_owned()).collect();
-        std::fs::remove_dir_all(&folder).unwrap();
+        let drawn = drawn("one", &[sweep("one", 1.0), sweep("two", 0.5)]);
+        let names: Vec<&str> = drawn.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["throughput_loss.svg"]);
         for part in ["c4, one", "c4, two", "Loss each way (%)", "Throughput (Mbit/s)"] {
-            assert!(text.contains(part), "{part}");
+            assert!(drawn[0].1.contains(part), "{part}");
+        }
+    }
+
+    #[test]
+    fn throughput_and_latency_are_drawn_against_loss_delay_and_clients() {
+        let runs = [run(0, 0, 1, 1.0), run(10_000, 0, 1, 2.0), run(0, 5_000, 1, 3.0), run(0, 0, 8, 4.0)];
+        let runs = runs.map(|run| Run { echo_p50_us: Some(1_000), ..run }).to_vec();
+        let drawn = drawn("all", &[Sweep { name: "one".to_owned(), runs }]);
+        let names: Vec<&str> = drawn.iter().map(|(name, _)| name.as_str()).collect();
+        let (throughput, echo) =
+            (["throughput_loss.svg", "throughput_delay.svg", "throughput_clients.svg"], "echo_");
+        for name in throughput {
+            assert!(
+                names.contains(&name) && names.contains(&name.replace("throughput_", echo).as_str()),
+                "{names:?}"
+            );
+        }
+        assert_eq!(names.len(), 6, "{names:?}");
+        // A line for each set of what else varies.
+        let loss = &drawn.iter().find(|(name, _)| name == "throughput_loss.svg").unwrap().1;
+        for line in ["c4, delay 0, clients 1", "c4, delay 5, clients 1", "c4, delay 0, clients 8"] {
+            assert!(loss.contains(line), "{line}");
         }
     }
 }

@@ -1,8 +1,8 @@
 //! The receiving side.
 
-use crate::protocol;
 use crate::quic::Identity;
 use crate::socket::{CountingSocket, EcnTally, bind};
+use crate::{now, protocol};
 use cc_relay::EcnCounts;
 use quinn::{Endpoint, EndpointConfig, ServerConfig, TokioRuntime};
 use std::error::Error;
@@ -101,11 +101,12 @@ fn endpoint(socket: UdpSocket, config: ServerConfig) -> io::Result<(Endpoint, Ar
 
 /// Answers connections for ever.
 async fn serve(endpoint: &Endpoint) {
+    let epoch = now();
     while let Some(incoming) = endpoint.accept().await {
         tokio::spawn(async move {
             // A client that fails says so itself.
             if let Ok(connection) = incoming.await {
-                protocol::serve(connection).await;
+                protocol::serve(connection, epoch).await;
             }
         });
     }

@@ -5,8 +5,8 @@ mod plan;
 mod print;
 mod run;
 
-pub use bench::{RawPath, Ready, RouterReport, ServerReport};
-pub use plan::{Cell, Sweep};
+pub use bench::{RawPath, Ready, Said, ServerReport};
+pub use plan::{Cell, Place, Sweep};
 pub use print::markdown;
 pub use run::Run;
 

@@ -1,15 +1,17 @@
-//! What N clients do against one server: connect, echo, send in bulk; and the figures of it.
+//! What N clients do against one server: connect, echo, send frames, send in bulk; and the figures of it.
 
 use crate::controllers::Controller;
+use crate::media::{self, Frames, Media, MediaReport};
 use crate::now;
-use crate::protocol::{self, Arrived};
+use crate::protocol::{self, Arrived, Usage, micros};
 use crate::quic::{SERVER_NAME, Trust};
-use crate::socket::bind;
+use crate::socket::{any_port, bind};
 use crate::tap::{RttSamples, Tap};
+use crate::usage::{Meter, share};
 use hdrhistogram::Histogram;
 use quinn::{Connection, Endpoint, EndpointConfig, TokioRuntime};
 use serde::{Deserialize, Serialize};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
@@ -31,6 +33,8 @@ pub struct Workload {
     pub message_bytes: usize,
     /// How long each may take for all of its messages.
     pub echo_limit: Duration,
+    /// Frames that each sends; none for no such phase.
+    pub media: Option<Media>,
     /// How long all send in bulk; 0 for no such phase.
     pub bulk: Duration,
 }
@@ -48,12 +52,59 @@ pub struct Report {
     pub connect: Option<Quantiles>,
     /// Time of each message and its echo.
     pub echo: Option<Quantiles>,
+    /// The media phase.
+    pub media: Option<MediaReport>,
     /// The bulk phase.
     pub bulk: Option<Bulk>,
     /// What went wrong, one line for each client.
     pub errors: Vec<String>,
-    /// CPU time of this process over the time that it ran: 1 is one CPU.
-    pub cpu_share: f64,
+    /// CPU time in each phase.
+    pub cpu: Vec<PhaseCpu>,
+    /// What the figures are made of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub samples: Option<Samples>,
+}
+
+/// A part of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Phase {
+    /// Handshakes.
+    Connect,
+    /// Messages.
+    Echo,
+    /// Frames.
+    Media,
+    /// As much as goes.
+    Bulk,
+    /// All is done.
+    End,
+}
+
+/// CPU time in a phase, over the time that it took: 1 is one CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PhaseCpu {
+    /// Which.
+    pub phase: Phase,
+    /// Of the clients' process.
+    pub client: f64,
+    /// Of the server's process; it cannot say before a client is connected.
+    pub server: Option<f64>,
+    /// Part of all CPUs of the clients' machine that was in use, by whatever process.
+    pub machine: Option<f64>,
+}
+
+/// Every single value, in the order of the clients; where there is one list for each client, in the order of time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Samples {
+    /// Handshakes that succeeded, in microseconds.
+    pub connect_us: Vec<u64>,
+    /// Messages and their echoes, in microseconds.
+    pub echo_us: Vec<Vec<u64>>,
+    /// Frames.
+    pub frames: Vec<Frames>,
+    /// RTT samples until the end of the bulk phase (see [`RttSamples`]), in microseconds.
+    pub rtt_us: Vec<Vec<u32>>,
 }
 
 /// A distribution of times in microseconds.
@@ -111,7 +162,7 @@ struct Client {
     rtt: RttSamples,
 }
 
-/// Does it. No client can hold up the others longer than the limits say.
+/// Does it. No client can hold up the others longer than the limits say. `on_phase` is told of each phase before it begins.
 ///
 /// # Errors
 ///
@@ -119,9 +170,13 @@ struct Client {
 pub async fn run(
     workload: &Workload,
     trust: &Trust,
+    mut on_phase: impl FnMut(Phase),
 ) -> Result<Report, Box<dyn std::error::Error + Send + Sync>> {
-    let (began, cpu) = (now(), cpu_time());
     let mut report = Report { clients: workload.clients, ..Report::default() };
+    let mut samples = Samples::default();
+    let mut account = Account::default();
+    on_phase(Phase::Connect);
+    account.begin(&[]).await;
     let mut connects = Vec::new();
     for (&controller, _) in workload.controllers.iter().cycle().zip(0..workload.clients) {
         connects.push(tokio::spawn(connect(
@@ -131,31 +186,75 @@ pub async fn run(
             workload.handshake_limit,
         )));
     }
-    let (mut clients, mut times) = (Vec::new(), times());
+    let mut clients = Vec::new();
     for connect in connects {
         match connect.await? {
             Ok((client, time)) => {
-                record(&mut times, time);
+                samples.connect_us.push(micros(time));
                 clients.push(Arc::new(client));
             }
             Err(error) => report.errors.push(format!("connect: {error}")),
         }
     }
+    account.end(Phase::Connect, &[]).await;
     report.connected = clients.len() as u32;
-    report.connect = quantiles(&times);
+    report.connect = quantiles(&histogram(&samples.connect_us));
     if workload.messages > 0 {
-        echo_phase(workload, &clients, &mut report).await?;
+        on_phase(Phase::Echo);
+        account.begin(&clients).await;
+        echo_phase(workload, &clients, &mut report, &mut samples).await?;
+        account.end(Phase::Echo, &clients).await;
+    }
+    if let Some(media) = &workload.media {
+        on_phase(Phase::Media);
+        account.begin(&clients).await;
+        media_phase(media, &clients, &mut report, &mut samples).await?;
+        account.end(Phase::Media, &clients).await;
     }
     if !workload.bulk.is_zero() {
-        bulk_phase(workload, &clients, &mut report).await?;
+        on_phase(Phase::Bulk);
+        account.begin(&clients).await;
+        bulk_phase(workload, &clients, &mut report, &mut samples).await?;
+        account.end(Phase::Bulk, &clients).await;
     }
+    on_phase(Phase::End);
     for client in &clients {
         client.endpoint.close(0_u32.into(), b"");
     }
     // Lets the closes leave; nothing depends on them.
     tokio::time::sleep(Duration::from_millis(20)).await;
-    report.cpu_share = share(cpu, began.elapsed());
+    (report.cpu, report.samples) = (account.phases, Some(samples));
     Ok(report)
+}
+
+/// Who used how much CPU time in which phase.
+#[derive(Debug, Default)]
+struct Account {
+    begun: Option<(Meter, Option<Usage>)>,
+    phases: Vec<PhaseCpu>,
+}
+
+impl Account {
+    async fn begin(&mut self, clients: &[Arc<Client>]) {
+        let server = server_usage(clients).await;
+        self.begun = Some((Meter::start(), server));
+    }
+
+    async fn end(&mut self, phase: Phase, clients: &[Arc<Client>]) {
+        let Some((meter, before)) = self.begun.take() else { return };
+        let (client, machine) = (meter.process(), meter.machine());
+        let server = before.zip(server_usage(clients).await).map(|(before, after)| {
+            share(after.cpu.saturating_sub(before.cpu), after.clock.saturating_sub(before.clock))
+        });
+        self.phases.push(PhaseCpu { phase, client, server, machine });
+    }
+}
+
+/// Asked on the first connection; `None` if there is none or it does not answer.
+async fn server_usage(clients: &[Arc<Client>]) -> Option<Usage> {
+    const PATIENCE: Duration = Duration::from_secs(5);
+    let connection = &clients.first()?.connection;
+    timeout(PATIENCE, protocol::usage(connection)).await.ok()?.ok()
 }
 
 async fn connect(
@@ -167,11 +266,7 @@ async fn connect(
     let text = |error: &dyn std::fmt::Display| error.to_string();
     let (tap, rtt) = Tap::new(controller.factory());
     let config = trust.client(Arc::new(tap)).map_err(|error| text(&error))?;
-    let any = match server {
-        SocketAddr::V4(_) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
-        SocketAddr::V6(_) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
-    };
-    let socket = bind((any, 0).into()).map_err(|error| text(&error))?;
+    let socket = bind(any_port(server)).map_err(|error| text(&error))?;
     let endpoint = Endpoint::new(EndpointConfig::default(), None, socket, Arc::new(TokioRuntime))
         .map_err(|error| text(&error))?;
     let began = now();
@@ -187,34 +282,55 @@ async fn echo_phase(
     workload: &Workload,
     clients: &[Arc<Client>],
     report: &mut Report,
+    samples: &mut Samples,
 ) -> Result<(), tokio::task::JoinError> {
     let (count, bytes, limit) = (workload.messages, workload.message_bytes, workload.echo_limit);
-    let tasks: Vec<_> = clients
-        .iter()
-        .map(Arc::clone)
-        .map(|client| {
-            tokio::spawn(async move {
-                let mut times = times();
-                let echo = protocol::echo(&client.connection, count, bytes, |rtt| record(&mut times, rtt));
-                let result = match timeout(limit, echo).await {
-                    Ok(result) => result.map_err(|error| error.to_string()),
-                    Err(_) => Err(format!("not finished within {limit:?}")),
-                };
-                (times, result)
-            })
-        })
-        .collect();
-    let mut all = times();
-    for task in tasks {
-        let (times, result) = task.await?;
-        // Of the same bounds, so that it has room.
-        let _ = all.add(&times);
+    let each = |client: Arc<Client>| async move {
+        let mut times = Vec::new();
+        let echo = protocol::echo(&client.connection, count, bytes, |rtt| times.push(micros(rtt)));
+        let result = match timeout(limit, echo).await {
+            Ok(result) => result.map_err(|error| error.to_string()),
+            Err(_) => Err(format!("not finished within {limit:?}")),
+        };
+        (times, result)
+    };
+    for (times, result) in all(clients, each).await? {
+        // Also those of a client that did not finish.
+        samples.echo_us.push(times);
         match result {
             Ok(()) => report.echoed += 1,
             Err(error) => report.errors.push(format!("echo: {error}")),
         }
     }
-    report.echo = quantiles(&all);
+    report.echo = quantiles(&histogram(samples.echo_us.iter().flatten()));
+    Ok(())
+}
+
+async fn media_phase(
+    media: &Media,
+    clients: &[Arc<Client>],
+    report: &mut Report,
+    samples: &mut Samples,
+) -> Result<(), tokio::task::JoinError> {
+    /// For clocks and answer, beside the time of the phase.
+    const GRACE: Duration = Duration::from_secs(30);
+    let limit = media.time() + GRACE;
+    let each = |client: Arc<Client>| {
+        let media = media.clone();
+        async move {
+            match timeout(limit, media::send(&client.connection, &media)).await {
+                Ok(result) => result.map_err(|error| error.to_string()),
+                Err(_) => Err(format!("not finished within {limit:?}")),
+            }
+        }
+    };
+    for result in all(clients, each).await? {
+        match result {
+            Ok(frames) => samples.frames.push(frames),
+            Err(error) => report.errors.push(format!("media: {error}")),
+        }
+    }
+    report.media = Some(MediaReport::new(&samples.frames, &media.deadlines));
     Ok(())
 }
 
@@ -222,34 +338,28 @@ async fn bulk_phase(
     workload: &Workload,
     clients: &[Arc<Client>],
     report: &mut Report,
+    samples: &mut Samples,
 ) -> Result<(), tokio::task::JoinError> {
     /// For the answer, beside the time of the phase.
     const GRACE: Duration = Duration::from_secs(10);
     let duration = workload.bulk;
-    let tasks: Vec<_> = clients
-        .iter()
-        .map(Arc::clone)
-        .map(|client| {
-            tokio::spawn(async move {
-                let arrived =
-                    timeout(duration + GRACE, protocol::upload_for(&client.connection, duration)).await;
-                match arrived {
-                    Ok(Ok(arrived)) => Ok(flow(&client, arrived)),
-                    Ok(Err(error)) => Err(error.to_string()),
-                    Err(_) => Err(format!("no answer within {GRACE:?}")),
-                }
-            })
-        })
-        .collect();
+    let each = |client: Arc<Client>| async move {
+        match timeout(duration + GRACE, protocol::upload_for(&client.connection, duration)).await {
+            Ok(Ok(arrived)) => Ok(flow(&client, arrived)),
+            Ok(Err(error)) => Err(error.to_string()),
+            Err(_) => Err(format!("no answer within {GRACE:?}")),
+        }
+    };
     let mut flows = Vec::new();
-    for task in tasks {
-        match task.await? {
+    for result in all(clients, each).await? {
+        match result {
             Ok(flow) => flows.push(flow),
             Err(error) => report.errors.push(format!("bulk: {error}")),
         }
     }
+    samples.rtt_us = clients.iter().map(|client| client.rtt.take()).collect();
     let mut rtt = times();
-    for sample in clients.iter().flat_map(|client| client.rtt.take()) {
+    for &sample in samples.rtt_us.iter().flatten() {
         record(&mut rtt, Duration::from_micros(sample.into()));
     }
     let mut shares: Vec<f64> = flows.iter().map(|flow| flow.throughput_kbps).collect();
@@ -259,12 +369,25 @@ async fn bulk_phase(
     Ok(())
 }
 
+/// Lets all clients do something at the same time; what comes of it, in their order.
+async fn all<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
+    clients: &[Arc<Client>],
+    each: impl Fn(Arc<Client>) -> F,
+) -> Result<Vec<T>, tokio::task::JoinError> {
+    let tasks: Vec<_> = clients.iter().map(|client| tokio::spawn(each(Arc::clone(client)))).collect();
+    let mut results = Vec::new();
+    for task in tasks {
+        results.push(task.await?);
+    }
+    Ok(results)
+}
+
 fn flow(client: &Client, Arrived { bytes, duration }: Arrived) -> BulkFlow {
     let path = client.connection.stats().path;
     BulkFlow {
         cc: client.controller.name().to_owned(),
         bytes,
-        duration_us: u64::try_from(duration.as_micros()).unwrap_or(u64::MAX),
+        duration_us: micros(duration),
         // Of nothing in no time: 0.
         throughput_kbps: bytes as f64 * 8e-3 / duration.as_secs_f64().max(1e-6),
         sent_packets: path.sent_packets,
@@ -280,17 +403,23 @@ fn jain(shares: &[f64]) -> f64 {
 }
 
 /// Microseconds to an hour, three digits.
-fn times() -> Histogram<u64> {
+pub(crate) fn times() -> Histogram<u64> {
     const HOUR_US: u64 = 3_600_000_000;
     // Bounds that the library takes: what it refuses are a zero and more than five digits.
     Histogram::new_with_bounds(1, HOUR_US, 3).unwrap_or_else(|error| unreachable!("{error}"))
 }
 
-fn record(times: &mut Histogram<u64>, time: Duration) {
-    times.saturating_record(u64::try_from(time.as_micros()).unwrap_or(u64::MAX).max(1));
+pub(crate) fn record(times: &mut Histogram<u64>, time: Duration) {
+    times.saturating_record(micros(time).max(1));
 }
 
-fn quantiles(times: &Histogram<u64>) -> Option<Quantiles> {
+fn histogram<'a>(values_us: impl IntoIterator<Item = &'a u64>) -> Histogram<u64> {
+    let mut times = times();
+    values_us.into_iter().for_each(|&us| record(&mut times, Duration::from_micros(us)));
+    times
+}
+
+pub(crate) fn quantiles(times: &Histogram<u64>) -> Option<Quantiles> {
     (!times.is_empty()).then(|| Quantiles {
         count: times.len(),
         mean_us: times.mean(),
@@ -299,50 +428,6 @@ fn quantiles(times: &Histogram<u64>) -> Option<Quantiles> {
         p999_us: times.value_at_quantile(0.999),
         max_us: times.max(),
     })
-}
-
-/// What a blast sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Blast {
-    /// Datagrams that the system took.
-    pub packets: u64,
-    /// Bytes of each.
-    pub bytes_each: u64,
-}
-
-/// Sends datagrams that are no QUIC packets (RFC 9000 section 17: the fixed bit is 0) as fast as the system takes them.
-///
-/// # Errors
-///
-/// Those of the system but for a full buffer, which is waited for.
-pub fn blast(to: SocketAddr, duration: Duration) -> std::io::Result<Blast> {
-    const BYTES: usize = 1_200;
-    let any = match to {
-        SocketAddr::V4(_) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
-        SocketAddr::V6(_) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
-    };
-    let socket = bind((any, 0).into())?;
-    socket.connect(to)?;
-    let began = now();
-    let mut packets = 0;
-    while began.elapsed() < duration {
-        socket.send(&[0; BYTES])?;
-        packets += 1;
-    }
-    Ok(Blast { packets, bytes_each: BYTES as u64 })
-}
-
-/// CPU time that this process has used.
-#[must_use]
-pub fn cpu_time() -> Duration {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    Duration::try_from(time).unwrap_or_default()
-}
-
-/// What part of `elapsed` this process has computed since it had used `before`.
-#[must_use]
-pub fn share(before: Duration, elapsed: Duration) -> f64 {
-    cpu_time().saturating_sub(before).as_secs_f64() / elapsed.as_secs_f64().max(1e-9)
 }
 
 #[cfg(test)]

@@ -8,8 +8,18 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
+/// The subcommand of this build, which may be a debug one.
+fn program(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cc-bench"));
+    command.args(arguments);
+    if !arguments.contains(&"--debug-build") {
+        command.arg("--debug-build");
+    }
+    command
+}
+
 fn bench(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_cc-bench")).args(arguments).output().unwrap()
+    program(arguments).output().unwrap()
 }
 
 fn folder(name: &str) -> PathBuf {
@@ -33,6 +43,17 @@ fn allowed(owner: &str) -> bool {
 fn of(owner: &str) -> Vec<String> {
     let part = format!("-{owner}-");
     namespaces().unwrap().into_iter().filter(|name| name.contains(&part)).collect()
+}
+
+/// Programs that a process has started: at least the server of its sweep.
+fn children(pid: &str) -> Vec<String> {
+    let path = format!("/proc/{pid}/task/{pid}/children");
+    std::fs::read_to_string(path).unwrap().split_whitespace().map(str::to_owned).collect()
+}
+
+/// Whether it runs; another program may have its number by now.
+fn is_there(pid: &str) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name.trim() == "cc-bench")
 }
 
 #[test]
@@ -160,16 +181,17 @@ fn an_interruption_leaves_no_namespace_and_no_process_and_keeps_what_is_done() {
     }
     assert!(runs() >= 3);
     assert_eq!(of(&owner).len(), 3);
+    let children = children(&owner);
+    assert!(!children.is_empty());
     assert!(Command::new("kill").args(["-INT", &owner]).status().unwrap().success());
     let lines: Vec<String> =
         BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok).collect();
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert!(lines.iter().any(|line| line.starts_with("| cubic")), "{lines:?}");
     assert_eq!(of(&owner).len(), 0);
-    // Programs of this run would have its folder in their arguments.
-    let ps = Command::new("ps").args(["-eo", "args"]).output().unwrap();
-    let certificate = folder.join("certificate.der");
-    assert!(!String::from_utf8_lossy(&ps.stdout).contains(certificate.to_str().unwrap()));
+    for pid in children {
+        assert!(!is_there(&pid), "{pid}");
+    }
 }
 
 #[test]
@@ -200,8 +222,7 @@ fn a_server_that_cannot_be_reached_is_an_error_with_1() {
 
 #[test]
 fn a_client_accepts_the_server_with_the_fingerprint_and_no_other() {
-    let mut server = Command::new(env!("CARGO_BIN_EXE_cc-bench"))
-        .args(["server", "--listen", "127.0.0.1:0"])
+    let mut server = program(&["server", "--listen", "127.0.0.1:0"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()

@@ -1,13 +1,17 @@
 //! `sweep`.
 
+use super::programs::{MediaArgs, TrustArgs, may_use, no_trust};
 use super::{
-    Failure, delay, failed, interruption, loss, publish, queue, rate, refuse_debug, seconds, seconds_or_0,
+    Failure, address, delay, failed, interruption, loss, publish, queue, rate, refuse_debug, seconds,
+    seconds_or_0,
 };
 use crate::controllers::Controller;
 use crate::metadata::Metadata;
-use crate::record::Record;
-use crate::sweep::{Sweep, SweepError, markdown};
+use crate::quic::Trust;
+use crate::record::{self, Record};
+use crate::sweep::{Place, Sweep, markdown};
 use clap::Args;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -19,6 +23,19 @@ pub(super) struct SweepArgs {
         Controller::Cubic, Controller::C4, Controller::Bbr, Controller::Quicdc, Controller::QuinnCubic,
     ])]
     cc: Vec<Controller>,
+    /// Without namespaces: client, relay and server on the loopback interface
+    #[arg(long, conflicts_with_all = ["connect", "router"])]
+    loopback: bool,
+    /// A server on another machine, over the path as it is
+    #[arg(long, value_name = "HOST:PORT", value_parser = address, requires = "TrustArgs", conflicts_with_all = [
+        "router", "loss_percent", "delay_ms", "rate_mbps", "queue_ms", "jitter_ms", "reorder_percent", "dualpi2",
+    ])]
+    connect: Option<SocketAddr>,
+    /// A router on another machine that takes orders here (`router --control`), with a server behind it
+    #[arg(long, value_name = "HOST:PORT", value_parser = address, requires = "TrustArgs")]
+    router: Option<SocketAddr>,
+    #[command(flatten)]
+    trust: TrustArgs,
     /// Random losses each way in percent, 0 to 50
     #[arg(long, value_name = "PERCENT", value_delimiter = ',', value_parser = loss, default_values = ["0", "0.5", "1", "3", "5"])]
     loss_percent: Vec<u64>,
@@ -34,6 +51,12 @@ pub(super) struct SweepArgs {
     /// Queue each way in ms at the rate, 1 to 10000
     #[arg(long, value_name = "MS", value_parser = queue, default_value = "100")]
     queue_ms: u64,
+    /// Mean jitter each way in ms, 0 to 1000
+    #[arg(long, value_name = "MS", value_parser = delay, default_value = "0")]
+    jitter_ms: u64,
+    /// Datagrams each way that come late and are overtaken, in percent, 0 to 50
+    #[arg(long, value_name = "PERCENT", value_parser = loss, default_value = "0")]
+    reorder_percent: u64,
     /// DualPI2 in the place of tail drop
     #[arg(long)]
     dualpi2: bool,
@@ -41,11 +64,19 @@ pub(super) struct SweepArgs {
     #[arg(long)]
     mix: bool,
     /// CPUs of client, router and server, such as 0,1,0; any if not given
-    #[arg(long, value_name = "CLIENT,ROUTER,SERVER", value_delimiter = ',', num_args = 3)]
+    #[arg(
+        long,
+        visible_alias = "pin",
+        value_name = "CLIENT,ROUTER,SERVER",
+        value_delimiter = ',',
+        num_args = 3
+    )]
     cpus: Option<Vec<usize>>,
     /// Messages of each client in the echo phase, 0 to 10000
     #[arg(long, value_parser = clap::value_parser!(u32).range(0..=10_000), default_value_t = 20)]
     messages: u32,
+    #[command(flatten)]
+    media: MediaArgs,
     /// How long all send in bulk, 0 to 3600 seconds
     #[arg(long, value_name = "S", value_parser = seconds_or_0, default_value = "3")]
     bulk_s: Duration,
@@ -64,9 +95,12 @@ pub(super) struct SweepArgs {
     /// Folder of a record to go on with; the other arguments should be those that it was begun with
     #[arg(long, value_name = "FOLDER")]
     resume: Option<PathBuf>,
-    /// Write the table into this Markdown page too, between the lines that begin with <!-- sweep begin and <!-- sweep end
+    /// Write the tables into this Markdown page too, between the lines that begin with <!-- NAME begin and <!-- NAME end
     #[arg(long, value_name = "FILE")]
     into: Option<PathBuf>,
+    /// That name
+    #[arg(long, value_name = "NAME", default_value = "sweep", requires = "into")]
+    section: String,
     /// Measure with a debug build all the same
     #[arg(long)]
     debug_build: bool,
@@ -74,31 +108,12 @@ pub(super) struct SweepArgs {
 
 pub(super) fn sweep(arguments: &SweepArgs) -> Result<ExitCode, Failure> {
     refuse_debug(arguments.debug_build)?;
-    let cpus = match arguments.cpus.as_deref() {
-        None => None,
-        Some(&[client, router, server]) => Some([client, router, server]),
-        Some(_) => return Err(("--cpus: not three CPUs (allowed: CLIENT,ROUTER,SERVER)".to_owned(), 2)),
-    };
-    let sweep = Sweep {
-        mixes: if arguments.mix {
-            vec![arguments.cc.clone()]
-        } else {
-            arguments.cc.iter().map(|&controller| vec![controller]).collect()
-        },
-        cpus,
-        // Half a million at most.
-        losses_ppm: arguments.loss_percent.iter().map(|&ppm| ppm as u32).collect(),
-        delays_us: arguments.delay_ms.clone(),
-        rates_kbps: arguments.rate_mbps.clone(),
-        clients: arguments.clients.clone(),
-        queue_us: arguments.queue_ms,
-        dualpi2: arguments.dualpi2,
-        messages: arguments.messages,
-        bulk: arguments.bulk_s,
-        handshake_limit: arguments.handshake_limit_s,
-        runs: arguments.runs,
-        seed: arguments.seed,
-    };
+    let sweep = arguments.sweep()?;
+    sweep.check().map_err(|message| (message, 2))?;
+    if let Some(page) = &arguments.into {
+        // Before an hour of measuring, not after it.
+        record::has_section(page, &arguments.section).map_err(|error| failed(&error))?;
+    }
     let metadata = Metadata::collect();
     let (folder, mut record, done) = match &arguments.resume {
         Some(folder) => {
@@ -112,9 +127,66 @@ pub(super) fn sweep(arguments: &SweepArgs) -> Result<ExitCode, Failure> {
         }
     };
     let stop = interruption()?;
-    let (raw, runs) = sweep.measure(&folder, &mut record, done, &stop).map_err(|error| match error {
-        SweepError::Hosts(_) | SweepError::Record(_) | SweepError::Other(_) => failed(&error),
-    })?;
+    let minutes = sweep.estimate().as_secs_f64() / 60.0;
+    eprintln!("{} cells, {} runs of each, about {minutes:.1} minutes", sweep.cells().len(), sweep.runs);
+    let (raw, runs) = sweep.measure(&mut record, done, &stop).map_err(|error| failed(&error))?;
     let text = format!("{}\n{}", metadata.paragraph(), markdown(&sweep, &raw, &runs));
-    publish(&record, &folder, &text, arguments.into.as_deref().map(|page| (page, "sweep")), &stop)
+    let into = arguments.into.as_deref().map(|page| (page, arguments.section.as_str()));
+    publish(&record, &folder, &text, into, &stop)
+}
+
+impl SweepArgs {
+    fn sweep(&self) -> Result<Sweep, Failure> {
+        let cpus = match self.cpus.as_deref() {
+            None => None,
+            Some(&[client, router, server]) => Some([client, router, server]),
+            Some(_) => return Err(("--cpus: not three CPUs (allowed: CLIENT,ROUTER,SERVER)".to_owned(), 2)),
+        };
+        for cpu in cpus.into_iter().flatten() {
+            may_use(cpu).map_err(|message| (format!("--cpus: {message}"), 2))?;
+        }
+        let place = self.place()?;
+        // Of a path that no relay makes, nothing is varied.
+        let has_relay = !matches!(place, Place::Server { .. });
+        let each = |values: &[u64]| if has_relay { values.to_vec() } else { Vec::new() };
+        Ok(Sweep {
+            mixes: if self.mix {
+                vec![self.cc.clone()]
+            } else {
+                self.cc.iter().map(|&controller| vec![controller]).collect()
+            },
+            place,
+            cpus,
+            // Half a million at most.
+            losses_ppm: each(&self.loss_percent).into_iter().map(|ppm| ppm as u32).collect(),
+            delays_us: each(&self.delay_ms),
+            rates_kbps: each(&self.rate_mbps),
+            clients: self.clients.clone(),
+            queue_us: self.queue_ms,
+            jitter_us: self.jitter_ms,
+            reorder_ppm: self.reorder_percent as u32,
+            dualpi2: self.dualpi2,
+            messages: self.messages,
+            media: self.media.media(),
+            bulk: self.bulk_s,
+            handshake_limit: self.handshake_limit_s,
+            runs: self.runs,
+            seed: self.seed,
+        })
+    }
+
+    fn place(&self) -> Result<Place, Failure> {
+        let trust = self.trust.trust()?;
+        let fingerprint = || trust.as_ref().map(Trust::fingerprint).ok_or_else(no_trust);
+        match (self.connect, self.router) {
+            (Some(address), _) => Ok(Place::Server { address, fingerprint: fingerprint()? }),
+            (None, Some(control)) => Ok(Place::Router { control, fingerprint: fingerprint()? }),
+            (None, None) if trust.is_some() => {
+                let message = "--certificate and --fingerprint: whose? (allowed: with --connect or --router)";
+                Err((message.to_owned(), 2))
+            }
+            (None, None) if self.loopback => Ok(Place::Loopback),
+            (None, None) => Ok(Place::Namespaces),
+        }
+    }
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::{error, fmt};
 
 /// SHA-256 of a certificate in DER.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fingerprint([u8; SHA256_OUTPUT_LEN]);
 
 /// What is no fingerprint, or not the one that was expected.

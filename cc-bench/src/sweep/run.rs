@@ -1,23 +1,24 @@
 //! The runs: what is measured in each, and in which order.
 
-use super::bench::{Bench, Limits, Load, RawPath, RouterReport, ServerReport};
+use super::bench::{Bench, Load, RawPath, Seen};
 use super::{Cell, Sweep, SweepError};
-use crate::child::Child;
+use crate::media::{Deadline, MediaReport};
 use crate::record::Record;
-use crate::workload::{BulkFlow, Report};
+use crate::router::Limits;
+use crate::workload::{BulkFlow, PhaseCpu, Report, Samples};
 use cc_relay::RelayStats;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A run, as it is in `runs.csv`. Empty is what there was not.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Run {
     pub(crate) cc: String,
-    pub(crate) loss_ppm: u32,
-    pub(crate) delay_us: u64,
-    pub(crate) rate_kbps: u64,
+    pub(crate) loss_ppm: Option<u32>,
+    pub(crate) delay_us: Option<u64>,
+    pub(crate) rate_kbps: Option<u64>,
     pub(crate) clients: u32,
     pub(crate) run: u32,
     /// Why there are no figures.
@@ -45,11 +46,38 @@ pub struct Run {
     pub(crate) relay_marked_ce: Option<u64>,
     pub(crate) relay_late_mean_us: Option<f64>,
     pub(crate) relay_late_1ms_of_million: Option<u64>,
+    /// CPU time over time of each program, in the phase in which that was most.
     pub(crate) cpu_client: Option<f64>,
+    pub(crate) cpu_server: Option<f64>,
     pub(crate) cpu_relay: Option<f64>,
-    /// What limited this run besides the path: `client` or `relay` if it had no CPU time left, `late` if more than 1 % of the
-    /// departures were later than 1 ms.
+    /// Part of all CPUs of the clients' machine that was in use, by whatever process, in the phase in which that was most.
+    pub(crate) cpu_machine: Option<f64>,
+    /// What limited this run besides the path: `client`, `server` or `relay` if it had no CPU time left, `machine` if no CPU had,
+    /// `late` if more than 1 % of the relay's departures were later than 1 ms, `raw` if it did what the hosts do without a path.
     pub(crate) bound_by: String,
+    pub(crate) media_frames: Option<u64>,
+    pub(crate) media_complete: Option<u64>,
+    pub(crate) media_datagrams: Option<u64>,
+    pub(crate) media_arrived: Option<u64>,
+    pub(crate) media_delay_p50_us: Option<u64>,
+    pub(crate) media_delay_p99_us: Option<u64>,
+    pub(crate) media_sender_late_max_us: Option<u64>,
+    /// For each deadline, with semicolons between them: deadline in microseconds, frames in time, lateness p50 and p99 in microseconds.
+    pub(crate) media_deadlines: String,
+}
+
+/// What `samples.jsonl` has of a run.
+#[derive(Debug, Serialize)]
+struct Line<'a> {
+    cc: &'a str,
+    loss_ppm: Option<u32>,
+    delay_us: Option<u64>,
+    rate_kbps: Option<u64>,
+    clients: u32,
+    run: u32,
+    flows: &'a [BulkFlow],
+    cpu: &'a [PhaseCpu],
+    samples: Option<&'a Samples>,
 }
 
 impl Sweep {
@@ -61,12 +89,11 @@ impl Sweep {
     /// See [`SweepError`]. A run that fails is a run with an error.
     pub fn measure(
         &self,
-        folder: &Path,
         record: &mut Record,
         mut done: Vec<Run>,
         stop: &AtomicBool,
     ) -> Result<(RawPath, Vec<Run>), SweepError> {
-        let bench = Bench::new(folder, self.cpus)?;
+        let bench = Bench::new(self)?;
         let raw = bench.raw_path().map_err(SweepError::Other)?;
         let text =
             serde_json::to_string_pretty(&raw).map_err(|error| SweepError::Other(error.to_string()))?;
@@ -82,7 +109,7 @@ impl Sweep {
                 }
                 if !known.contains(&Run::of(cell, run).key()) {
                     progress.set_message(format!("{} {} clients", cell.name(), cell.clients));
-                    let outcome = self.run(&bench, cell, run);
+                    let (outcome, report) = self.run(&bench, &raw, cell, run);
                     // Interrupted in the middle: not a run.
                     if stop.load(Ordering::Relaxed) {
                         continue;
@@ -90,6 +117,7 @@ impl Sweep {
                     if let Some(error) = &outcome.error {
                         progress.suspend(|| eprintln!("{} {} clients: {error}", outcome.cc, outcome.clients));
                     }
+                    record.append("samples.jsonl", &outcome.line(report.as_ref()))?;
                     record.run(&outcome)?;
                     done.push(outcome);
                 }
@@ -97,19 +125,20 @@ impl Sweep {
             }
         }
         progress.finish_with_message("done");
-        if let Some(server) = bench.server.map(Child::stop::<ServerReport>) {
-            let report = server.map_err(SweepError::Other)?;
+        if let Some(report) = bench.end().map_err(SweepError::Other)? {
             let text = serde_json::to_string_pretty(&report);
             record.file("server.json", &text.map_err(|error| SweepError::Other(error.to_string()))?)?;
         }
         Ok((raw, done))
     }
 
-    fn run(&self, bench: &Bench, cell: &Cell, run: u32) -> Run {
+    fn run(&self, bench: &Bench, raw: &RawPath, cell: &Cell, run: u32) -> (Run, Option<Report>) {
         let limits = Limits {
-            loss_ppm: Some(cell.loss_ppm),
-            delay_us: Some(cell.delay_us),
-            rate_kbps: Some(cell.rate_kbps),
+            loss_ppm: cell.loss_ppm.unwrap_or(0),
+            delay_us: cell.delay_us.unwrap_or(0),
+            jitter_us: self.jitter_us,
+            reorder_ppm: self.reorder_ppm,
+            rate_kbps: cell.rate_kbps,
             queue_us: Some(self.queue_us),
             dualpi2: self.dualpi2,
             seed: self.seed.wrapping_add(u64::from(run)),
@@ -118,15 +147,21 @@ impl Sweep {
             controllers: cell.controllers.clone(),
             clients: cell.clients,
             messages: self.messages,
+            media: self.media.clone(),
             bulk: self.bulk,
             handshake_limit: self.handshake_limit,
         };
         let mut outcome = Run::of(cell, run);
         match bench.run(&limits, &load) {
-            Ok((report, router)) => outcome.fill(&report, &router),
-            Err(error) => outcome.error = Some(error),
+            Ok(seen) => {
+                outcome.fill(&seen, raw);
+                (outcome, Some(seen.report))
+            }
+            Err(error) => {
+                outcome.error = Some(error);
+                (outcome, None)
+            }
         }
-        outcome
     }
 }
 
@@ -137,13 +172,27 @@ impl Run {
     }
 
     /// What makes it this run and no other.
-    fn key(&self) -> (String, u32, u64, u64, u32, u32) {
+    fn key(&self) -> (String, Option<u32>, Option<u64>, Option<u64>, u32, u32) {
         (self.cc.clone(), self.loss_ppm, self.delay_us, self.rate_kbps, self.clients, self.run)
     }
 
-    fn fill(&mut self, report: &Report, router: &RouterReport) {
-        /// Of a CPU, from which on a process had none left.
-        const BUSY: f64 = 0.9;
+    fn line<'a>(&'a self, report: Option<&'a Report>) -> Line<'a> {
+        let Self { loss_ppm, delay_us, rate_kbps, clients, run, .. } = *self;
+        Line {
+            cc: &self.cc,
+            loss_ppm,
+            delay_us,
+            rate_kbps,
+            clients,
+            run,
+            flows: report.and_then(|report| report.bulk.as_ref()).map_or(&[], |bulk| &bulk.flows),
+            cpu: report.map_or(&[], |report| &report.cpu),
+            samples: report.and_then(|report| report.samples.as_ref()),
+        }
+    }
+
+    pub(super) fn fill(&mut self, seen: &Seen, raw: &RawPath) {
+        let Seen { report, router, cpu_relay } = seen;
         (self.connected, self.echoed) = (report.connected, report.echoed);
         if let Some(connect) = &report.connect {
             self.connect_mean_us = Some(connect.mean_us);
@@ -164,21 +213,78 @@ impl Run {
             self.sent_packets = Some(bulk.flows.iter().map(|flow| flow.sent_packets).sum());
             self.lost_packets = Some(bulk.flows.iter().map(|flow| flow.lost_packets).sum());
         }
-        let RouterReport { stats: RelayStats { to_server, timing, .. }, cpu_share } = router;
-        self.relay_received = Some(to_server.received.packets);
-        self.relay_dropped_queue = Some(to_server.dropped.queue_full);
-        self.relay_dropped_aqm = Some(to_server.dropped.aqm);
-        self.relay_dropped_random = Some(to_server.dropped.random_loss);
-        self.relay_marked_ce = Some(to_server.marked_ce);
-        self.relay_late_mean_us = Some(timing.late_mean_us());
-        let late = (timing.later_than_1ms * 1_000_000).checked_div(timing.departures).unwrap_or(0);
-        self.relay_late_1ms_of_million = Some(late);
-        (self.cpu_client, self.cpu_relay) = (Some(report.cpu_share), Some(*cpu_share));
-        let bounds =
-            [("client", report.cpu_share > BUSY), ("relay", *cpu_share > BUSY), ("late", late > 10_000)];
-        let names: Vec<&str> = bounds.into_iter().filter(|&(_, is)| is).map(|(name, _)| name).collect();
-        self.bound_by = names.join(" ");
+        if let Some(media) = &report.media {
+            self.fill_media(media);
+        }
+        if let Some(router) = router {
+            let RelayStats { to_server, timing, .. } = &router.stats;
+            self.relay_received = Some(to_server.received.packets);
+            self.relay_dropped_queue = Some(to_server.dropped.queue_full);
+            self.relay_dropped_aqm = Some(to_server.dropped.aqm);
+            self.relay_dropped_random = Some(to_server.dropped.random_loss);
+            self.relay_marked_ce = Some(to_server.marked_ce);
+            self.relay_late_mean_us = Some(timing.late_mean_us());
+            let late = (timing.later_than_1ms * 1_000_000).checked_div(timing.departures).unwrap_or(0);
+            self.relay_late_1ms_of_million = Some(late);
+        }
+        let most = |of: fn(&PhaseCpu) -> Option<f64>| report.cpu.iter().filter_map(of).max_by(f64::total_cmp);
+        self.cpu_client = most(|phase| Some(phase.client));
+        self.cpu_server = most(|phase| phase.server);
+        self.cpu_machine = most(|phase| phase.machine);
+        self.cpu_relay = *cpu_relay;
+        self.bound_by = self.bounds(raw);
         self.error = report.errors.first().cloned();
+    }
+
+    fn fill_media(&mut self, media: &MediaReport) {
+        self.media_frames = Some(media.frames);
+        self.media_complete = Some(media.complete);
+        self.media_datagrams = Some(media.datagrams);
+        self.media_arrived = Some(media.arrived);
+        self.media_delay_p50_us = media.delay_p50_us;
+        self.media_delay_p99_us = media.delay_p99_us;
+        self.media_sender_late_max_us = Some(media.sender_late_max_us);
+        let deadlines = media.deadlines.iter().map(|deadline| {
+            let Deadline { deadline_us, in_time, lateness_p50_us, lateness_p99_us } = deadline;
+            format!("{deadline_us} {in_time} {lateness_p50_us} {lateness_p99_us}")
+        });
+        self.media_deadlines = deadlines.collect::<Vec<_>>().join("; ");
+    }
+
+    /// The deadlines that [`Run::media_deadlines`] has.
+    pub(super) fn deadlines(&self) -> Vec<Deadline> {
+        let numbers =
+            |text: &str| text.split_whitespace().map_while(|word| word.parse().ok()).collect::<Vec<_>>();
+        let deadline = |text| match *numbers(text) {
+            [deadline_us, in_time, lateness_p50_us, lateness_p99_us] => {
+                Some(Deadline { deadline_us, in_time, lateness_p50_us, lateness_p99_us })
+            }
+            _ => None,
+        };
+        self.media_deadlines.split(';').filter_map(deadline).collect()
+    }
+
+    fn bounds(&self, raw: &RawPath) -> String {
+        /// Of a CPU, from which on a program had none left; it may have had to share it.
+        const BUSY: f64 = 0.9;
+        /// Of all CPUs, from which on none was free.
+        const FULL: f64 = 0.95;
+        /// Of departures, of a million, from which on the path was not what it should be.
+        const LATE_PPM: u64 = 10_000;
+        /// Of what the hosts do without a path.
+        const RAW: f64 = 0.9;
+        let above = |value: Option<f64>, limit| value.is_some_and(|value| value > limit);
+        let part = self.throughput_kbps.map(|kbps| kbps / raw.throughput_kbps.max(1.0));
+        let bounds = [
+            ("client", above(self.cpu_client, BUSY)),
+            ("server", above(self.cpu_server, BUSY)),
+            ("relay", above(self.cpu_relay, BUSY)),
+            ("machine", above(self.cpu_machine, FULL)),
+            ("late", self.relay_late_1ms_of_million.is_some_and(|late| late > LATE_PPM)),
+            ("raw", above(part, RAW)),
+        ];
+        let names: Vec<&str> = bounds.into_iter().filter(|&(_, is)| is).map(|(name, _)| name).collect();
+        names.join(" ")
     }
 }
 
