@@ -191,8 +191,12 @@ pub fn remove_leftovers() -> Result<usize, HostsError> {
 fn remove(names: impl Iterator<Item = String>) -> Result<usize, HostsError> {
     let mut count = 0;
     for name in names {
-        ip(&["netns", "del", &name])?;
-        count += 1;
+        match ip(&["netns", "del", &name]) {
+            Ok(_) => count += 1,
+            // Another process has been faster.
+            Err(_) if !namespaces()?.contains(&name) => {}
+            Err(error) => return Err(error),
+        }
     }
     Ok(count)
 }

@@ -3,7 +3,7 @@
 
 #![cfg(target_os = "linux")]
 
-use cc_bench::hosts::{Hosts, HostsError, namespaces};
+use cc_bench::hosts::{Hosts, HostsError, namespaces, remove_leftovers};
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
@@ -195,87 +195,73 @@ fn an_interruption_leaves_no_namespace_and_no_process_and_keeps_what_is_done() {
 }
 
 #[test]
-fn a_server_that_cannot_be_reached_is_an_error_with_1() {
-    let folder = folder("unreachable");
-    std::fs::create_dir_all(&folder).unwrap();
-    let certificate = folder.join("certificate.der");
-    let missing =
-        bench(&["client", "--connect", "127.0.0.1:9", "--certificate", certificate.to_str().unwrap()]);
-    assert_eq!(missing.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&missing.stderr).contains("cannot read"), "{missing:?}");
-    cc_bench::quic::Identity::generate().unwrap().save(&certificate).unwrap();
-    let output = bench(&[
-        "client",
-        "--connect",
-        "127.0.0.1:9",
-        "--certificate",
-        certificate.to_str().unwrap(),
-        "--handshake-limit-s",
-        "0.3",
-        "--clients",
-        "2",
-    ]);
-    assert_eq!(output.status.code(), Some(1), "{output:?}");
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(errors.contains("connect: no handshake within 300ms"), "{errors}");
-}
-
-#[test]
-fn a_client_accepts_the_server_with_the_fingerprint_and_no_other() {
-    let mut server = program(&["server", "--listen", "127.0.0.1:0"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
+fn a_killed_sweep_leaves_no_process_and_its_namespaces_are_removed_at_the_next_start() {
+    if !allowed("probe5") {
+        return;
+    }
+    let folder = folder("killed");
+    let mut child = program(&["sweep", "--cc", "cubic", "--bulk-s", "60", "--out", folder.to_str().unwrap()])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let (mut line, mut stdout) = (String::new(), BufReader::new(server.stdout.take().unwrap()));
-    stdout.read_line(&mut line).unwrap();
-    let ready: serde_json::Value = serde_json::from_str(&line).unwrap();
-    let (address, fingerprint) = (ready["address"].as_str().unwrap(), ready["fingerprint"].as_str().unwrap());
-    let client = |fingerprint: &str| {
-        bench(&[
-            "client",
-            "--connect",
-            address,
-            "--fingerprint",
-            fingerprint,
-            "--bulk-s",
-            "0",
-            "--messages",
-            "3",
-        ])
-    };
-    let good = client(fingerprint);
-    assert_eq!(good.status.code(), Some(0), "{good:?}");
-    assert!(String::from_utf8_lossy(&good.stdout).contains("\"echoed\":1"), "{good:?}");
-    let other = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-    let wrong = client(other);
-    assert_eq!(wrong.status.code(), Some(1), "{wrong:?}");
-    let errors = String::from_utf8_lossy(&wrong.stderr);
-    assert!(errors.contains(&format!("fingerprint of the server is {fingerprint}, not {other}")), "{errors}");
-    let malformed = client("ba78");
-    assert_eq!(malformed.status.code(), Some(2), "{malformed:?}");
-    assert!(String::from_utf8_lossy(&malformed.stderr).contains("64 hexadecimal digits"), "{malformed:?}");
-    let none = bench(&["client", "--connect", address]);
-    assert_eq!(none.status.code(), Some(2), "{none:?}");
-    drop(server.stdin.take());
-    assert!(server.wait().unwrap().success());
+    let owner = child.id().to_string();
+    // The server and, while the raw path is measured, router and client.
+    let mut programs = Vec::new();
+    for _ in 0..3_000 {
+        programs = children(&owner);
+        if programs.len() >= 3 && programs.iter().all(|pid| is_there(pid)) {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    assert!(programs.len() >= 3, "{programs:?}");
+    // No time for anything.
+    child.kill().unwrap();
+    child.wait().unwrap();
+    for pid in &programs {
+        let gone = (0..1_000).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            !is_there(pid)
+        });
+        assert!(gone, "{pid}");
+    }
+    // Unless a test beside this one has started a sweep, which has removed them.
+    let left = of(&owner).len();
+    assert!(left == 3 || left == 0, "{left}");
+    // What a start begins with.
+    remove_leftovers().unwrap();
+    assert_eq!(of(&owner).len(), 0);
 }
 
 #[test]
-fn a_port_in_use_is_an_error_with_1() {
-    let folder = folder("taken");
-    std::fs::create_dir_all(&folder).unwrap();
-    let taken = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
-    let address = taken.local_addr().unwrap().to_string();
-    let certificate = folder.join("certificate.der");
-    let server = bench(&["server", "--listen", &address, "--certificate", certificate.to_str().unwrap()]);
-    assert_eq!(server.status.code(), Some(1), "{server:?}");
-    assert!(String::from_utf8_lossy(&server.stderr).contains(&format!("cannot listen on {address}")));
-    let router = bench(&["router", "--listen", &address, "--server", "127.0.0.1:9"]);
-    assert_eq!(router.status.code(), Some(1), "{router:?}");
-    let impossible =
-        bench(&["router", "--listen", &address, "--server", "127.0.0.1:9", "--loss-percent", "200"]);
-    assert_eq!(impossible.status.code(), Some(2), "{impossible:?}");
-    let sweep = bench(&["sweep", "--clients", "0"]);
-    assert_eq!(sweep.status.code(), Some(2), "{sweep:?}");
+fn without_the_right_to_make_namespaces_a_sweep_ends_with_1_and_says_what_there_is_instead() {
+    let folder = folder("rights");
+    let sweep = |arguments: &[&str], path: Option<&str>| {
+        let mut command = Command::new(arguments[0]);
+        command.args(&arguments[1..]).args(["sweep", "--debug-build", "--out", folder.to_str().unwrap()]);
+        if let Some(path) = path {
+            command.env("PATH", path);
+        }
+        let _ = std::fs::remove_dir_all(&folder);
+        command.output().unwrap()
+    };
+    let bench = env!("CARGO_BIN_EXE_cc-bench");
+    // No capabilities, whoever it is; who may not even take them away has none.
+    let mut without = sweep(&["setpriv", "--bounding-set=-all", "--inh-caps=-all", bench], None);
+    if String::from_utf8_lossy(&without.stderr).starts_with("setpriv: ") {
+        without = sweep(&[bench], None);
+    }
+    let outputs = [
+        without,
+        // No iproute2.
+        sweep(&[bench], Some("/nowhere")),
+    ];
+    for output in outputs {
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{errors}");
+        assert!(errors.contains("error: network namespaces are not allowed here ("), "{errors}");
+        let instead = "`cc-bench sweep --loopback` runs the relay on the loopback interface instead";
+        assert!(errors.contains(instead), "{errors}");
+    }
 }

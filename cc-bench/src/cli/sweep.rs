@@ -64,13 +64,7 @@ pub(super) struct SweepArgs {
     #[arg(long)]
     mix: bool,
     /// CPUs of client, router and server, such as 0,1,0; any if not given
-    #[arg(
-        long,
-        visible_alias = "pin",
-        value_name = "CLIENT,ROUTER,SERVER",
-        value_delimiter = ',',
-        num_args = 3
-    )]
+    #[arg(long, visible_alias = "pin", value_name = "CLIENT,ROUTER,SERVER", value_delimiter = ',')]
     cpus: Option<Vec<usize>>,
     /// Messages of each client in the echo phase, 0 to 10000
     #[arg(long, value_parser = clap::value_parser!(u32).range(0..=10_000), default_value_t = 20)]
