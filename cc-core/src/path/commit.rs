@@ -14,15 +14,6 @@ use heapless::Vec;
 /// Packets per call of `on_ack` and `on_loss`.
 const CHUNK: usize = 8;
 
-/// Sums over the marks of a frame.
-#[derive(Clone, Copy, Default)]
-struct Tally {
-    sums: FrameSums,
-    acked_packets: u64,
-    late_packets: u64,
-    lost_span: Option<(u64, u64)>,
-}
-
 /// The highest-numbered packet newly acked by a frame and never declared lost.
 #[derive(Clone, Copy)]
 struct NewestAcked {
@@ -39,10 +30,12 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
     /// With loss detection by the path, a frame that newly acked something also declares losses, in the spaces of the
     /// packets that it acked.
     pub fn finish(&mut self, now: Instant, end: FrameEnd) -> FrameReport {
+        // Filled as it goes: the sample is large, and is not moved.
+        let mut report = FrameReport::default();
         if self.frame.marks.is_empty() {
             self.note_ecn_acked(end.untracked_acked);
             self.frame.clear();
-            return FrameReport::default();
+            return report;
         }
         let prior_bytes_in_flight = self.bytes_in_flight;
         let prior_lost = self.rate.lost();
@@ -51,41 +44,43 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         let rtt = newest.map(|newest| self.take_rtt(now, &newest, &end));
         // RFC 9002 appendix A.7: losses of the spaces in which something was newly acked.
         for space in SPACES {
-            if self.loss.on_acked(space, self.frame.acked_end(space)) {
+            let acked_end = self.frame.acked_end(space);
+            if acked_end > 0 {
+                self.loss.on_acked(space, acked_end);
                 self.detect_losses(now, space);
             }
         }
-        let (tally, rate_sample) = self.tally(now);
-        let persistent_congestion = tally.lost_span.is_some_and(|lost| {
+        let packets = self.tally(now, &mut report);
+        if let Some(lost) = report.lost_span {
             let check = PersistentCongestion::new(&self.rtt, self.first_sample_at);
-            self.persistence.on_lost(&self.ring, check, lost)
-        });
-        if persistent_congestion {
-            self.rtt.restart_min(rtt.is_some_and(|rtt| rtt.is_sample));
+            if self.persistence.on_lost(&self.ring, check, lost) {
+                report.persistent_congestion = true;
+                self.rtt.restart_min(rtt.is_some_and(|rtt| rtt.is_sample));
+            }
         }
-        let FrameSums { newly_acked, newly_lost, late_acked } = tally.sums;
-        self.bytes_in_flight = prior_bytes_in_flight.saturating_sub(newly_acked.saturating_add(newly_lost));
+        self.bytes_in_flight =
+            prior_bytes_in_flight.saturating_sub(report.newly_acked.saturating_add(report.newly_lost));
         self.note_idle(now);
 
         // Everything but `lost` is the same in all calls: the state after the whole frame.
         let mut state = self.state_after(now, prior_bytes_in_flight);
         state.lost = prior_lost;
-        let packets = tally.acked_packets.saturating_add(tally.late_packets);
         self.note_ecn_acked(packets.saturating_add(end.untracked_acked));
         if let Some(newest) = newest {
             self.deliver_ecn(&state, &newest);
         }
         if let Some(rtt) = &rtt {
+            report.rtt_sample = rtt.is_sample.then_some(rtt.latest);
             self.told().on_rtt(&state, rtt);
         }
-        if let Some(lost) = tally.lost_span {
-            self.deliver_losses(&mut state, lost, end.cause, persistent_congestion);
+        if let Some((_, highest)) = report.lost_span {
+            self.deliver_losses(&mut state, highest, end.cause, report.persistent_congestion);
         }
-        if tally.late_packets > 0 {
+        if packets > self.frame.acked.packets {
             self.deliver_spurious(&state);
         }
         if packets > 0 {
-            self.deliver_acks(&state, packets, rate_sample.as_ref());
+            self.deliver_acks(&state, packets, report.rate_sample.as_ref());
             self.max_bytes_in_flight = self.bytes_in_flight;
         }
 
@@ -95,15 +90,7 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         self.frame.clear();
         self.ring.settle();
         self.trim(now);
-        FrameReport {
-            newly_acked,
-            newly_lost,
-            late_acked,
-            lost_span: tally.lost_span,
-            rtt_sample: rtt.filter(|rtt| rtt.is_sample).map(|rtt| rtt.latest),
-            rate_sample,
-            persistent_congestion,
-        }
+        report
     }
 
     fn newest_acked(&self) -> Option<NewestAcked> {
@@ -136,14 +123,14 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         RttEvent { space, latest, ack_delay, is_sample, is_first }
     }
 
-    /// Adds up the frame and takes its rate sample.
-    fn tally(&mut self, now: Instant) -> (Tally, Option<RateSample>) {
+    /// Adds up the frame and takes its rate sample. Returns how many packets it acks, late ones included.
+    fn tally(&mut self, now: Instant, report: &mut FrameReport) -> u64 {
         let Acked { packets, bytes, newest: (sent_at, number), .. } = self.frame.acked;
-        let mut tally = Tally { acked_packets: packets, ..Tally::default() };
-        tally.sums.newly_acked = bytes;
-        let mut newest = (packets > 0).then_some((false, sent_at, number));
+        report.newly_acked = bytes;
+        let mut newest = (false, sent_at, number);
+        let mut acked = packets;
         if self.frame.has_others {
-            self.tally_others(&mut tally, &mut newest);
+            acked = acked.wrapping_add(self.tally_others(packets, &mut newest, report));
         }
         for range in 0.. {
             let Some((first, end)) = self.frame.marks.range(range) else { break };
@@ -151,17 +138,32 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
                 self.tell_persistence_of_acks(first, end);
             }
         }
-        let newest = newest.and_then(|(was_lost, sent_at, number)| {
-            let snapshot = self.ring.get(number)?.snapshot(self.rate.delivered(), self.rate.lost());
-            Some(Newest { number: Some(number), sent_at, snapshot, was_lost })
+        let (was_lost, sent_at, number) = newest;
+        let newest = self.ring.get(number).filter(|_| acked > 0).map(|entry| Newest {
+            number: Some(number),
+            sent_at,
+            snapshot: entry.snapshot(self.rate.delivered(), self.rate.lost()),
+            was_lost,
         });
-        let sample = self.rate.finish_summed(now, &tally.sums, newest.as_ref());
-        (tally, sample)
+        let sums = FrameSums {
+            newly_acked: report.newly_acked,
+            newly_lost: report.newly_lost,
+            late_acked: report.late_acked,
+        };
+        report.rate_sample = self.rate.finish_summed(now, &sums, newest.as_ref());
+        acked
     }
 
-    /// Adds up what is not acked for the first time: losses and late acks.
+    /// Adds up what is not acked for the first time: losses and late acks. `newest` is the newest of the `packets` that are;
+    /// returns the number of late acks.
     #[inline(never)]
-    fn tally_others(&mut self, tally: &mut Tally, newest: &mut Option<(bool, Instant, u64)>) {
+    fn tally_others(
+        &mut self,
+        packets: u64,
+        newest: &mut (bool, Instant, u64),
+        report: &mut FrameReport,
+    ) -> u64 {
+        let mut late_packets: u64 = 0;
         for range in 0.. {
             let Some((first, end)) = self.frame.marks.range(range) else { break };
             for index in self.ring.indexes(first, end) {
@@ -169,17 +171,18 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
                 let (number, bytes) = (self.ring.number(index), entry.bytes());
                 match entry.state() {
                     State::MarkedLost => {
-                        tally.sums.newly_lost = tally.sums.newly_lost.saturating_add(bytes);
-                        let first = tally.lost_span.map_or(number, |(first, _)| first);
-                        tally.lost_span = Some((first, number));
+                        report.newly_lost = report.newly_lost.saturating_add(bytes);
+                        let first = report.lost_span.map_or(number, |(first, _)| first);
+                        report.lost_span = Some((first, number));
                     }
                     State::MarkedLate => {
-                        tally.late_packets = tally.late_packets.saturating_add(1);
-                        tally.sums.late_acked = tally.sums.late_acked.saturating_add(bytes);
                         let this = (true, entry.sent_at(), number);
-                        if newest.is_none_or(|newest| self.rate.is_newer(this, newest)) {
-                            *newest = Some(this);
+                        let is_first = packets == 0 && late_packets == 0;
+                        if is_first || self.rate.is_newer(this, *newest) {
+                            *newest = this;
                         }
+                        late_packets = late_packets.wrapping_add(1);
+                        report.late_acked = report.late_acked.saturating_add(bytes);
                         if entry.carries_data() && number >= self.newest_data_end {
                             self.newest_data_end = number.wrapping_add(1);
                             self.newest_data_sent_at = entry.sent_at();
@@ -190,7 +193,8 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
                 }
             }
         }
-        self.rate.add_lost(tally.sums.newly_lost);
+        self.rate.add_lost(report.newly_lost);
+        late_packets
     }
 
     /// Acks among losses cut what may become persistent congestion.
@@ -230,7 +234,7 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
     fn deliver_losses(
         &mut self,
         state: &mut PathState,
-        (_, highest): (u64, u64),
+        highest: u64,
         cause: LossCause,
         persistent_congestion: bool,
     ) {

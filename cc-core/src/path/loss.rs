@@ -45,11 +45,10 @@ impl LossDetector {
         self.space(space).acked_end
     }
 
-    /// Packets were newly acked, the last of them before the number `end`; whether there are any, which zero says there are not.
-    pub(super) fn on_acked(&mut self, space: PacketSpace, end: u64) -> bool {
+    /// Packets were newly acked, the last of them before the number `end`.
+    pub(super) fn on_acked(&mut self, space: PacketSpace, end: u64) {
         let state = self.space_mut(space);
         state.acked_end = state.acked_end.max(end);
-        end > 0
     }
 
     pub(super) fn forget(&mut self, space: PacketSpace) {
@@ -80,7 +79,8 @@ impl LossDetector {
         let state = self.space_mut(space);
         // What was never acked has no largest acked, and no packet before it.
         let largest = state.acked_end.saturating_sub(1);
-        let delay = thresholds.delay(rtt);
+        // Known once it is needed: as a rule nothing is in flight below the largest acked.
+        let mut delay = None;
         let mut deadline = None;
         let mut sent_after: u32 = 0;
         let lowest = state.lowest.max(ring.unsettled());
@@ -96,7 +96,7 @@ impl LossDetector {
             if entry.state() != State::Outstanding {
                 continue;
             }
-            let due = entry.sent_at().after(delay);
+            let due = entry.sent_at().after(*delay.get_or_insert_with(|| thresholds.delay(rtt)));
             if sent_after >= thresholds.packet_threshold || due <= now {
                 entry.set_state(State::MarkedLost);
                 lost(number);
@@ -105,8 +105,10 @@ impl LossDetector {
                 deadline = earlier(Some(due), deadline);
             }
         }
-        state.deadline = deadline;
-        self.note_deadline();
+        if state.deadline != deadline {
+            state.deadline = deadline;
+            self.note_deadline();
+        }
     }
 
     const fn space(&self, space: PacketSpace) -> &SpaceState {

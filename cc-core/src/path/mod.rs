@@ -364,7 +364,7 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
     /// Frees entries that are of no more use.
     fn trim(&mut self, now: Instant) {
         // Late acks are recognised for three probe timeouts: a packet delayed by more is as good as lost.
-        self.ring.trim(now.before(self.rtt.pto_base().times(3)));
+        self.ring.trim(|| now.before(self.rtt.pto_base().times(3)));
     }
 
     /// Largest burst of the pacer in bytes: the controller's quantum, at least one datagram.

@@ -147,11 +147,11 @@ impl<const N: usize> Ring<N> {
     }
 
     /// Lets settled entries at the front go; lost ones only if sent before `lost_sent_before`.
-    pub(super) fn trim(&mut self, lost_sent_before: Instant) {
+    pub(super) fn trim(&mut self, lost_sent_before: impl Fn() -> Instant) {
         while self.settled > 0 {
             let Some(entry) = self.at(0) else { break };
             let is_kept = match entry.state() {
-                State::Lost => entry.sent_at() >= lost_sent_before,
+                State::Lost => entry.sent_at() >= lost_sent_before(),
                 State::MarkedLate => true,
                 _ => false,
             };
