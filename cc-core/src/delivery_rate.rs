@@ -50,10 +50,10 @@ pub(crate) struct FrameSums {
 
 /// The most recently sent packet of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Newest {
+pub(crate) struct Newest<S = PacketSnapshot> {
     pub(crate) number: Option<u64>,
     pub(crate) sent_at: Instant,
-    pub(crate) snapshot: PacketSnapshot,
+    pub(crate) snapshot: S,
     pub(crate) was_lost: bool,
 }
 
@@ -188,23 +188,27 @@ impl DeliveryRate {
     pub fn finish_frame(&mut self, now: Instant) -> Option<RateSample> {
         let frame = std::mem::take(&mut self.frame);
         self.end_bubble();
-        let newest = frame.newest?;
-        let Frame { newly_acked, newly_lost, late_acked, .. } = frame;
-        Some(self.sample(now, &newest, &FrameSums { newly_acked, newly_lost, late_acked }))
+        let Frame { newest, newly_acked, newly_lost, late_acked } = frame;
+        let Newest { number, sent_at, ref snapshot, was_lost } = newest?;
+        let newest = Newest { number, sent_at, snapshot, was_lost };
+        Some(self.sample(now, newest, FrameSums { newly_acked, newly_lost, late_acked }))
     }
 
     /// All of a frame at once, but for [`add_lost`](Self::add_lost): what [`on_acked`](Self::on_acked) does for each packet, and
     /// [`finish_frame`](Self::finish_frame). Late packets had been declared lost before; `newest` is the one that
     /// [`is_newer`](Self::is_newer) than the others; without it nothing was acked.
+    ///
+    /// Put into its caller, so that the sample is written where the caller wants it.
+    #[inline(always)]
     pub(crate) fn finish_summed(
         &mut self,
         now: Instant,
-        sums: &FrameSums,
-        newest: Option<&Newest>,
+        sums: FrameSums,
+        newest: Option<Newest<&PacketSnapshot>>,
     ) -> Option<RateSample> {
         self.delivered = self.delivered.saturating_add(sums.newly_acked);
         if self.rule == SamplingRule::LastAck
-            && let Some(newest) = newest
+            && let Some(newest) = &newest
         {
             self.lengthen_bubble(sums.late_acked);
             self.delivered = self.delivered.saturating_add(sums.late_acked);
@@ -222,21 +226,22 @@ impl DeliveryRate {
         }
     }
 
-    fn sample(&mut self, now: Instant, newest: &Newest, sums: &FrameSums) -> RateSample {
-        let snapshot = &newest.snapshot;
+    #[inline(always)]
+    fn sample(&mut self, now: Instant, newest: Newest<&PacketSnapshot>, sums: FrameSums) -> RateSample {
+        let Newest { number, sent_at, snapshot, was_lost } = newest;
         let (ack_interval, send_interval) = match snapshot.delivered_at {
-            Some(at) => (now.since(at), newest.sent_at.since(snapshot.first_sent_at)),
+            Some(at) => (now.since(at), sent_at.since(snapshot.first_sent_at)),
             None => (Duration::ZERO, Duration::ZERO),
         };
         let moved_reference = match self.rule {
             SamplingRule::LastAck => true,
             SamplingRule::LastAcceptedSample { min_ack_interval } => {
-                self.accept(now, newest, min_ack_interval)
+                !was_lost && self.accept(now, sent_at, snapshot.delivered_at, min_ack_interval)
             }
         };
         RateSample {
-            number: newest.number,
-            sent_at: newest.sent_at,
+            number,
+            sent_at,
             snapshot: *snapshot,
             delivered: self.delivered,
             send_interval,
@@ -281,24 +286,29 @@ impl DeliveryRate {
         self.bubble.is_some()
     }
 
-    /// Applies C4's rule to the frame's newest packet; true if the sample was accepted.
+    /// Applies C4's rule to the frame's newest packet, which was not lost before; true if the sample was accepted.
     ///
     /// C4 counts in whole microseconds, each time truncated once, before differences are taken.
-    fn accept(&mut self, now: Instant, newest: &Newest, min_ack_interval: Duration) -> bool {
-        let is_older = newest.sent_at < self.reference.sent_at
-            && newest.sent_at.as_micros() < self.reference.sent_at.as_micros();
-        if newest.was_lost || is_older {
+    fn accept(
+        &mut self,
+        now: Instant,
+        sent_at: Instant,
+        delivered_at: Option<Instant>,
+        min_ack_interval: Duration,
+    ) -> bool {
+        let reference = &mut self.reference;
+        if sent_at < reference.sent_at && sent_at.as_micros() < reference.sent_at.as_micros() {
             return false;
         }
         // The first call only stores the point.
-        let is_first = self.reference.at.is_none();
+        let is_first = reference.at.is_none();
         // Truncation takes less than a microsecond from each time: where two are left, nothing need be divided.
-        let is_long_enough = newest.snapshot.delivered_at.is_some_and(|at| {
+        let is_long_enough = delivered_at.is_some_and(|at| {
             now.since(at) > min_ack_interval.plus(Duration::from_micros(2))
                 || now.as_micros().saturating_sub(at.as_micros()) > min_ack_interval.as_micros()
         });
         if is_first || is_long_enough {
-            self.reference = Reference { delivered: self.delivered, at: Some(now), sent_at: newest.sent_at };
+            *reference = Reference { delivered: self.delivered, at: Some(now), sent_at };
         }
         is_long_enough && !is_first
     }
