@@ -10,7 +10,7 @@ use cc_testkit::Subject;
 use std::net::SocketAddr;
 
 /// The server sends 10 MiB, in the middle of which the client moves to `address`; how many controllers it has made then.
-async fn moving_to<C: CongestionController + Clone>(
+pub(crate) async fn moving_to<C: CongestionController + Clone>(
     address: SocketAddr,
     subject: Subject<C>,
 ) -> Result<usize, Failure> {

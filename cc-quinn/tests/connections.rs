@@ -6,8 +6,10 @@ mod migration;
 mod shared;
 mod stack;
 
+use cc_core::CongestionController;
 use cc_quinn::QuinnController;
-use shared::{Failure, MIB, pattern, transfer};
+use cc_testkit::Subject;
+use shared::{Failure, MIB, for_each_algorithm, pattern, transfer};
 use stack::{Pair, reno};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -22,3 +24,16 @@ async fn the_controller_of_a_connection_can_be_read() -> Result<(), Failure> {
     pair.close().await;
     Ok(())
 }
+
+/// Another machine, as far as the server can tell, gets another controller (RFC 9000 section 9.4).
+#[cfg(target_os = "linux")]
+async fn moving_to_a_new_address<C: CongestionController + Clone>(
+    subject: Subject<C>,
+) -> Result<(), Failure> {
+    // All of 127.0.0.0/8 is this machine.
+    assert_eq!(migration::moving_to(([127, 0, 0, 2], 0).into(), subject).await?, 2);
+    Ok(())
+}
+
+#[cfg(target_os = "linux")]
+for_each_algorithm! { moving_to_a_new_address_with: crate::moving_to_a_new_address }
