@@ -10,6 +10,7 @@ use crate::pairs::{self, Pairs};
 use crate::path::Proxy;
 use crate::record::{self, Record};
 use crate::table::{Matrix, markdown};
+use crate::{child, window};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::fmt::Display;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -33,6 +34,8 @@ enum Command {
     Table(TableArgs),
     /// Our CUBIC against quinn's and C4 against its BBR over loopback, in pairs of runs
     Pairs(PairsArgs),
+    /// A window that does not change, held against window / round trip
+    Window(WindowArgs),
     /// Clients, router and server in network namespaces of their own, over losses, delays, rates and numbers of clients
     Sweep(sweep::SweepArgs),
     /// Records of sweeps side by side: a table on standard output, and plots
@@ -122,6 +125,31 @@ struct PairsArgs {
     debug_build: bool,
 }
 
+#[derive(Args, Debug)]
+struct WindowArgs {
+    /// The window in bytes, 10000 to 10000000
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(10_000..=10_000_000), default_value_t = 120_000)]
+    window_bytes: u64,
+    /// Delay each way in ms, 1 to 1000
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=1_000), default_value_t = 50)]
+    delay_ms: u64,
+    /// Rate each way in Mbit/s, 0.1 to 10000
+    #[arg(long, value_name = "MBPS", value_parser = rate, default_value = "1000")]
+    rate_mbps: u64,
+    /// How long to measure, after two seconds that are left out; 0.01 to 3600 seconds
+    #[arg(long, value_name = "S", value_parser = seconds, default_value = "8")]
+    duration_s: Duration,
+    /// How far off the measured value may be, in percent of the computed one, 0.1 to 50; further is exit code 1
+    #[arg(long, value_name = "PERCENT", value_parser = tolerance, default_value = "5")]
+    tolerance_percent: u64,
+    /// As a line of JSON
+    #[arg(long)]
+    json: bool,
+    /// Measure with a debug build all the same
+    #[arg(long)]
+    debug_build: bool,
+}
+
 /// What the program does. Exit codes: 0, 1 if something fails, 2 for impossible settings, 130 after an interruption.
 #[must_use]
 pub fn main() -> ExitCode {
@@ -129,6 +157,7 @@ pub fn main() -> ExitCode {
     let result = match &arguments.command {
         Command::Table(arguments) => table(arguments),
         Command::Pairs(arguments) => pairs(arguments),
+        Command::Window(arguments) => window(arguments),
         Command::Sweep(arguments) => sweep::sweep(arguments),
         Command::Report(arguments) => network::report(arguments),
         Command::Hosts(command) => network::hosts(command),
@@ -184,6 +213,33 @@ fn pairs(arguments: &PairsArgs) -> Result<ExitCode, Failure> {
     let runs = pairs.measure(&mut record, &stop).map_err(|error| failed(&error))?;
     let text = format!("{}\n{}", metadata.paragraph(), pairs::markdown(&pairs, &runs));
     publish(&record, &folder, &text, arguments.into.as_deref().map(|page| (page, "pairs")), &stop)
+}
+
+fn window(arguments: &WindowArgs) -> Result<ExitCode, Failure> {
+    refuse_debug(arguments.debug_build)?;
+    let case = window::Case {
+        window: arguments.window_bytes,
+        delay: Duration::from_millis(arguments.delay_ms),
+        rate_bps: arguments.rate_mbps * 1_000,
+        warm_up: Duration::from_secs(2),
+        duration: arguments.duration_s,
+    };
+    let outcome = window::measure(&case).map_err(|error| failed(&error))?;
+    if arguments.json {
+        child::say(&outcome).map_err(|error| failed(&error))?;
+    } else {
+        println!("{outcome}");
+    }
+    let tolerance = arguments.tolerance_percent as f64 / 1e6;
+    if (outcome.ratio() - 1.0).abs() > tolerance {
+        let message = format!(
+            "measured is {:.1} % of computed (allowed: within {} %)",
+            100.0 * outcome.ratio(),
+            100.0 * tolerance
+        );
+        return Err((message, 1));
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Puts the text where it belongs.
@@ -285,6 +341,11 @@ fn queue(text: &str) -> Result<u64, String> {
 /// Milliseconds in microseconds.
 fn deadline(text: &str) -> Result<u64, String> {
     scaled(text, 1e3, (0, 10_000_000), "0..=10000 ms")
+}
+
+/// Percent in millionths.
+fn tolerance(text: &str) -> Result<u64, String> {
+    scaled(text, 1e4, (1_000, 500_000), "0.1..=50 %")
 }
 
 /// Percent in millionths.

@@ -29,6 +29,7 @@ pub mod table;
 pub mod tap;
 pub mod transfer;
 pub mod usage;
+pub mod window;
 pub mod workload;
 
 /// The time, for measurements.
