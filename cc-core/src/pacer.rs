@@ -24,8 +24,8 @@ const MAX_AHEAD: Duration = Duration::from_secs(1);
 /// A packet larger than the burst leaves when the bucket is full and goes into debt.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pacer {
-    /// Never zero; `None` if unpaced.
-    rate: Option<Rate>,
+    /// In bytes per second; `None` if unpaced.
+    rate: Option<NonZeroU64>,
     /// 1 to [`MAX_BURST`].
     burst: u64,
     /// Bytes that may be sent at `last`; below zero in debt.
@@ -41,13 +41,13 @@ impl Pacer {
     #[must_use]
     pub fn new(now: Instant, burst_bytes: u64) -> Self {
         let burst = burst_bytes.clamp(1, MAX_BURST);
-        Self { rate: None, burst, credit: signed(burst), fraction: 0, last: now }
+        Self { rate: None, burst, credit: burst.cast_signed(), fraction: 0, last: now }
     }
 
     /// Sets the rate and the largest burst. Credit up to `now` accrues at the old rate. Cheap if nothing
     /// changed. `None` is unpaced, and so is a rate of zero: a pacer never blocks for ever.
     pub fn set_rate(&mut self, now: Instant, rate: Option<Rate>, burst_bytes: u64) {
-        let rate = rate.filter(|rate| !rate.is_zero());
+        let rate = rate.and_then(|rate| NonZeroU64::new(rate.as_bytes_per_sec()));
         let burst = burst_bytes.clamp(1, MAX_BURST);
         if rate == self.rate && burst == self.burst {
             return;
@@ -61,7 +61,10 @@ impl Pacer {
     /// The rate in force; `None` if unpaced.
     #[must_use]
     pub const fn rate(&self) -> Option<Rate> {
-        self.rate
+        match self.rate {
+            Some(rate) => Some(Rate::from_bytes_per_sec(rate.get())),
+            None => None,
+        }
     }
 
     /// When a packet of `bytes` bytes may leave. At most `now` means at once; otherwise the earliest whole
@@ -70,15 +73,15 @@ impl Pacer {
     pub fn departure(&mut self, now: Instant, bytes: u64) -> Instant {
         self.accrue(now);
         let Some(rate) = self.rate else { return now };
-        let needed = signed(bytes.min(self.burst));
-        let missing = u64::try_from(needed.saturating_sub(self.credit)).unwrap_or(0);
-        if missing == 0 {
+        // Both are at most 2^32.
+        let needed = bytes.min(self.burst).cast_signed();
+        if needed <= self.credit {
             // Later than now only if the last packet was given a departure time that is still to come.
             return self.last;
         }
-        // At most (2^32 + 2^32) * 10^9, which is below 2^63.
-        let wanted = missing.saturating_mul(NANOS_PER_SEC).saturating_sub(self.fraction);
-        let rate = NonZeroU64::new(rate.as_bytes_per_sec()).unwrap_or(NonZeroU64::MIN);
+        let missing = needed.abs_diff(self.credit);
+        // At most (2^32 + 2^32) * 10^9, which is below 2^63, and at least 10^9, which the fraction is below.
+        let wanted = missing.wrapping_mul(NANOS_PER_SEC).wrapping_sub(self.fraction);
         self.last.after(Duration::from_nanos(division::divide_up(wanted, rate)))
     }
 
@@ -95,17 +98,20 @@ impl Pacer {
     /// burst or 65 535 bytes, whichever is larger.
     #[inline]
     pub fn on_sent(&mut self, now: Instant, departure: Instant, bytes: u64) {
-        self.accrue(departure.clamp(now, now.after(MAX_AHEAD)));
+        let ahead = departure > now;
+        self.accrue(if ahead { departure.min(now.after(MAX_AHEAD)) } else { now });
         if self.rate.is_some() {
-            let deepest = signed(self.burst.max(MAX_DEBT)).saturating_neg();
-            self.credit = self.credit.saturating_sub(signed(bytes)).max(deepest);
+            // The deepest debt is 2^32 bytes: more than twice as much is no more.
+            let deepest = self.burst.max(MAX_DEBT).cast_signed().wrapping_neg();
+            let bytes = bytes.min(2 * MAX_BURST).cast_signed();
+            self.credit = self.credit.wrapping_sub(bytes).max(deepest);
         }
     }
 
     /// Adds what has accrued since `last`. A clock that went backwards adds nothing.
     fn accrue(&mut self, now: Instant) {
         let Some(rate) = self.rate else {
-            self.credit = signed(self.burst);
+            self.credit = self.burst.cast_signed();
             self.last = now;
             return;
         };
@@ -117,19 +123,23 @@ impl Pacer {
         }
         let elapsed = now.since(self.last).as_nanos();
         self.last = now;
-        let product = rate
-            .as_bytes_per_sec()
-            .checked_mul(elapsed)
-            .and_then(|product| product.checked_add(self.fraction));
+        let rate = rate.get();
+        let product = if (rate | elapsed) >> 32 == 0 {
+            // The rule: 4.29 GB/s and 4.29 s at most. (2^32 - 1)^2 + 10^9 fits.
+            Some(rate.wrapping_mul(elapsed).wrapping_add(self.fraction))
+        } else {
+            rate.checked_mul(elapsed).and_then(|product| product.checked_add(self.fraction))
+        };
         match product {
             Some(product) => {
                 let bytes = division::by_billion(product);
-                self.credit = self.credit.saturating_add(signed(bytes));
+                // At most 1.9 * 10^10.
+                self.credit = self.credit.wrapping_add(bytes.cast_signed());
                 self.fraction = product.wrapping_sub(bytes.wrapping_mul(NANOS_PER_SEC));
             }
             // At least 18.4 GB, more than burst and debt together.
             None => {
-                self.credit = signed(self.burst);
+                self.credit = self.burst.cast_signed();
                 self.fraction = 0;
             }
         }
@@ -139,16 +149,12 @@ impl Pacer {
     fn cap(&mut self) {
         // What is left over below one byte stays with a bucket that is just full: a sender that waits for a full
         // bucket wakes up to a nanosecond late each time.
-        let burst = signed(self.burst);
+        let burst = self.burst.cast_signed();
         if self.credit > burst {
             self.credit = burst;
             self.fraction = 0;
         }
     }
-}
-
-fn signed(bytes: u64) -> i64 {
-    i64::try_from(bytes).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]

@@ -71,14 +71,20 @@ impl Entry {
                 flags |= bit;
             }
         }
-        let age = |at: Instant| encode_age(packet.sent_at.since(at));
+        let (delivered_age, first_sent_age) = match snapshot.delivered_at {
+            Some(delivered_at) => (
+                encode_age(packet.sent_at.since(delivered_at)),
+                encode_age(packet.sent_at.since(snapshot.first_sent_at)),
+            ),
+            None => (NO_AGE, NO_AGE),
+        };
         Self {
             sent_at: packet.sent_at,
             delivered: low_32_bits(snapshot.delivered),
             lost: low_32_bits(snapshot.lost),
             bytes_in_flight: u32::try_from(snapshot.bytes_in_flight).unwrap_or(u32::MAX),
-            delivered_age: snapshot.delivered_at.map_or(NO_AGE, age),
-            first_sent_age: snapshot.delivered_at.map_or(NO_AGE, |_| age(snapshot.first_sent_at)),
+            delivered_age,
+            first_sent_age,
             bytes: u16::try_from(packet.bytes).unwrap_or(u16::MAX),
             flags,
         }

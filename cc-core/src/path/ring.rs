@@ -122,7 +122,7 @@ impl<const N: usize> Ring<N> {
             if self.settled == 0 {
                 return Err(RingFull);
             }
-            self.pop_front();
+            self.drop_front(1, self.at(0).is_some_and(|entry| entry.state() == State::Lost));
         }
         let number = self.next_number();
         let slot = self.wrapped(self.len);
@@ -148,18 +148,16 @@ impl<const N: usize> Ring<N> {
 
     /// Lets settled entries at the front go; lost ones only if sent before `lost_sent_before`.
     pub(super) fn trim(&mut self, lost_sent_before: impl Fn() -> Instant) {
-        while self.settled > 0 {
-            let Some(entry) = self.at(0) else { break };
-            let is_kept = match entry.state() {
-                State::Lost => entry.sent_at() >= lost_sent_before(),
-                State::MarkedLate => true,
-                _ => false,
-            };
-            if is_kept {
+        let (mut count, mut last_was_lost) = (0, self.lost_before_front);
+        for index in 0..self.settled {
+            let Some(entry) = self.at(index) else { break };
+            let state = entry.state();
+            if state == State::MarkedLate || state == State::Lost && entry.sent_at() >= lost_sent_before() {
                 break;
             }
-            self.pop_front();
+            (count, last_was_lost) = (index.wrapping_add(1), state == State::Lost);
         }
+        self.drop_front(count, last_was_lost);
     }
 
     /// Takes a packet out of the flight; its size, or `None` if it was not in flight.
@@ -192,15 +190,15 @@ impl<const N: usize> Ring<N> {
         (self.head, self.len, self.settled) = (0, 0, 0);
     }
 
-    /// Lets the front entry go, which is settled.
-    #[inline(always)]
-    fn pop_front(&mut self) {
-        self.lost_before_front = self.at(0).is_some_and(|entry| entry.state() == State::Lost);
-        self.front = self.number(1);
-        self.settled = self.settled.wrapping_sub(1);
-        self.len = self.len.wrapping_sub(1);
+    /// Lets entries at the front go, which are settled.
+    #[inline(never)]
+    fn drop_front(&mut self, count: usize, last_was_lost: bool) {
+        self.lost_before_front = last_was_lost;
+        self.front = self.number(count);
+        self.settled = self.settled.wrapping_sub(count);
+        self.len = self.len.wrapping_sub(count);
         // A ring that runs empty starts again in the slots that it has touched.
-        self.head = if self.len == 0 { 0 } else { self.wrapped(1) };
+        self.head = if self.len == 0 { 0 } else { self.wrapped(count) };
     }
 
     fn index(&self, number: u64) -> Option<usize> {
