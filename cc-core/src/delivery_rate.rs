@@ -158,7 +158,7 @@ impl DeliveryRate {
     /// lost, send time and number.
     #[inline]
     pub(crate) fn is_newer(&self, this: (bool, Instant, u64), that: (bool, Instant, u64)) -> bool {
-        let by_time = (this.1, this.2) > (that.1, that.2);
+        let by_time = this.1 > that.1 || this.1 == that.1 && this.2 > that.2;
         match self.rule {
             SamplingRule::LastAck => by_time,
             // A late packet stands for the frame only if nothing else was acked.

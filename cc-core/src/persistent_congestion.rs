@@ -47,18 +47,21 @@ impl PersistentCongestion {
 
     /// A packet was declared lost.
     pub fn lost(&mut self, sent_at: Instant, ack_eliciting: bool) {
-        if self.is_end(sent_at, ack_eliciting) {
-            self.end_lost(sent_at);
-        }
+        self.took_lost(sent_at, ack_eliciting);
     }
 
-    /// A packet was declared lost that [may be an end](Self::is_end).
-    pub(crate) fn end_lost(&mut self, sent_at: Instant) {
+    /// The same; says whether the packet [may be an end](Self::is_end).
+    #[inline(never)]
+    pub(crate) fn took_lost(&mut self, sent_at: Instant, ack_eliciting: bool) -> bool {
+        if !self.is_end(sent_at, ack_eliciting) {
+            return false;
+        }
         match self.period_start {
             None => self.period_start = Some(sent_at),
             // Strictly longer: section 7.6.2, "exceeds".
             Some(start) => self.established |= sent_at.since(start) > self.duration,
         }
+        true
     }
 
     /// A packet sent here was acked, in this frame or an earlier one: the period ends.

@@ -10,6 +10,7 @@ use crate::{
     PacketSpace, PathState, PersistentCongestion, RateSample, RttEvent, SpuriousLoss,
 };
 use heapless::Vec;
+use std::ops::Range;
 
 /// Packets per call of `on_ack` and `on_loss`.
 const CHUNK: usize = 8;
@@ -22,6 +23,13 @@ struct Tally {
     packets: u64,
     /// Lowest and highest number lost.
     lost_span: Option<(u64, u64)>,
+}
+
+/// How far a walk over the marks of a frame has come. It borrows nothing, so that the walk may change the path.
+#[derive(Clone, Debug, Default)]
+struct Walk {
+    range: usize,
+    indexes: Range<usize>,
 }
 
 /// The highest-numbered packet newly acked by a frame and never declared lost.
@@ -111,10 +119,8 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
     }
 
     fn newest_acked(&self) -> Option<NewestAcked> {
-        let [initial, handshake, application] = self.frame.acked_end;
-        let number = initial.max(handshake).max(application).checked_sub(1)?;
-        let entry = self.ring.get(number)?;
-        Some(NewestAcked { number, space: entry.space(), sent_at: entry.sent_at() })
+        let Acked { end, highest: (sent_at, space), .. } = self.frame.acked;
+        (end > 0).then_some(NewestAcked { number: end.wrapping_sub(1), space, sent_at })
     }
 
     /// Measures the RTT of the frame, and updates the estimator if it is a sample.
@@ -140,6 +146,20 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         RttEvent { space, latest, ack_delay, is_sample, is_first }
     }
 
+    /// The index of the entry behind those that the walk has seen, of the numbers that the frame has marked; ascending. It may be one
+    /// that was not marked: see [`Marks`](super::marks::Marks).
+    #[inline(never)]
+    fn next_marked(&self, walk: &mut Walk) -> Option<usize> {
+        loop {
+            if let Some(index) = walk.indexes.next() {
+                return Some(index);
+            }
+            let (first, end) = self.frame.marks.range(walk.range)?;
+            walk.range = walk.range.wrapping_add(1);
+            walk.indexes = self.ring.indexes(first, end);
+        }
+    }
+
     /// Adds up the frame and takes its rate sample, which is large and stays where it is made.
     #[inline(always)]
     fn tally(&mut self, now: Instant, tally: &mut Tally) -> Option<RateSample> {
@@ -150,11 +170,8 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         if self.frame.has_others {
             self.tally_others(tally, &mut newest);
         }
-        for range in 0.. {
-            let Some((first, end)) = self.frame.marks.range(range) else { break };
-            if self.persistence.overlaps(first, end) {
-                self.tell_persistence_of_acks(first, end);
-            }
+        if self.persistence.overlaps(self.frame.marks.span()) {
+            self.tell_persistence_of_acks();
         }
         let (was_lost, sent_at, number) = newest;
         let snapshot = self
@@ -170,41 +187,41 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
     /// Adds up what is not acked for the first time: losses and late acks. `newest` is the newest of the packets that are.
     #[inline(never)]
     fn tally_others(&mut self, tally: &mut Tally, newest: &mut (bool, Instant, u64)) {
-        for range in 0.. {
-            let Some((first, end)) = self.frame.marks.range(range) else { break };
-            for index in self.ring.indexes(first, end) {
-                let Some(entry) = self.ring.at(index) else { continue };
-                let (number, bytes) = (self.ring.number(index), entry.bytes());
-                match entry.state() {
-                    State::MarkedLost => {
-                        tally.sums.newly_lost = tally.sums.newly_lost.saturating_add(bytes);
-                        let first = tally.lost_span.map_or(number, |(first, _)| first);
-                        tally.lost_span = Some((first, number));
-                    }
-                    State::MarkedLate => {
-                        let this = (true, entry.sent_at(), number);
-                        if tally.packets == 0 || self.rate.is_newer(this, *newest) {
-                            *newest = this;
-                        }
-                        tally.packets = tally.packets.wrapping_add(1);
-                        tally.sums.late_acked = tally.sums.late_acked.saturating_add(bytes);
-                        if entry.carries_data() && number >= self.newest_data_end {
-                            self.newest_data_end = number.wrapping_add(1);
-                            self.newest_data_sent_at = entry.sent_at();
-                        }
-                        self.loss.on_acked(entry.space(), number.wrapping_add(1));
-                    }
-                    _ => {}
+        let mut walk = Walk::default();
+        while let Some(index) = self.next_marked(&mut walk) {
+            let Some(entry) = self.ring.at(index) else { continue };
+            let (number, bytes) = (self.ring.number(index), entry.bytes());
+            match entry.state() {
+                State::MarkedLost => {
+                    tally.sums.newly_lost = tally.sums.newly_lost.saturating_add(bytes);
+                    let first = tally.lost_span.map_or(number, |(first, _)| first);
+                    tally.lost_span = Some((first, number));
                 }
+                State::MarkedLate => {
+                    let this = (true, entry.sent_at(), number);
+                    if tally.packets == 0 || self.rate.is_newer(this, *newest) {
+                        *newest = this;
+                    }
+                    tally.packets = tally.packets.wrapping_add(1);
+                    tally.sums.late_acked = tally.sums.late_acked.saturating_add(bytes);
+                    if entry.carries_data() && number >= self.newest_data_end {
+                        self.newest_data_end = number.wrapping_add(1);
+                        self.newest_data_sent_at = entry.sent_at();
+                    }
+                    self.loss.on_acked(entry.space(), number.wrapping_add(1));
+                }
+                _ => {}
             }
         }
         self.rate.add_lost(tally.sums.newly_lost);
     }
 
     /// Acks among losses cut what may become persistent congestion.
-    fn tell_persistence_of_acks(&mut self, first: u64, end: u64) {
+    #[inline(never)]
+    fn tell_persistence_of_acks(&mut self) {
         let check = PersistentCongestion::new(&self.rtt, self.first_sample_at);
-        for index in self.ring.indexes(first, end) {
+        let mut walk = Walk::default();
+        while let Some(index) = self.next_marked(&mut walk) {
             let state = self.ring.at(index).map(Entry::state);
             if matches!(state, Some(State::MarkedAcked | State::MarkedLate)) {
                 self.persistence.on_acked(&self.ring, &check, self.ring.number(index));
@@ -243,55 +260,51 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         persistent_congestion: bool,
     ) {
         let mut chunk: Vec<LostPacket, CHUNK> = Vec::new();
-        for range in 0.. {
-            let Some((first, end)) = self.frame.marks.range(range) else { break };
-            for index in self.ring.indexes(first, end) {
-                // Looked up before the states change, in ascending order: a packet lost just now counts as lost.
-                let starts_run = self.ring.lost_before(index).map(|lost| !lost);
-                let number = self.ring.number(index);
-                let Some(entry) = self.ring.at_mut(index) else { continue };
-                if entry.state() != State::MarkedLost {
-                    continue;
+        let mut walk = Walk::default();
+        while let Some(index) = self.next_marked(&mut walk) {
+            // Looked up before the states change, in ascending order: a packet lost just now counts as lost.
+            let starts_run = self.ring.lost_before(index).map(|lost| !lost);
+            let number = self.ring.number(index);
+            let Some(entry) = self.ring.at_mut(index) else { continue };
+            if entry.state() != State::MarkedLost {
+                continue;
+            }
+            entry.set_state(State::Lost);
+            let packet = LostPacket {
+                number: Some(number),
+                space: entry.space(),
+                sent_at: entry.sent_at(),
+                bytes: entry.bytes(),
+                snapshot: Some(entry.snapshot(self.rate.delivered(), self.rate.lost())),
+                starts_run,
+            };
+            // The chunk was emptied when it became full.
+            let _ = chunk.push(packet);
+            let last = number == highest;
+            if last || chunk.is_full() {
+                let loss = LossEvent { packets: &chunk, last, persistent_congestion, cause: Some(cause) };
+                self.told().on_loss(state, &loss);
+                for packet in &chunk {
+                    state.lost = state.lost.saturating_add(packet.bytes);
                 }
-                entry.set_state(State::Lost);
-                let packet = LostPacket {
-                    number: Some(number),
-                    space: entry.space(),
-                    sent_at: entry.sent_at(),
-                    bytes: entry.bytes(),
-                    snapshot: Some(entry.snapshot(self.rate.delivered(), self.rate.lost())),
-                    starts_run,
-                };
-                // The chunk was emptied when it became full.
-                let _ = chunk.push(packet);
-                let last = number == highest;
-                if last || chunk.is_full() {
-                    let loss = LossEvent { packets: &chunk, last, persistent_congestion, cause: Some(cause) };
-                    self.told().on_loss(state, &loss);
-                    for packet in &chunk {
-                        state.lost = state.lost.saturating_add(packet.bytes);
-                    }
-                    chunk.clear();
-                }
+                chunk.clear();
             }
         }
     }
 
     #[inline(never)]
     fn deliver_spurious(&mut self, state: &PathState) {
-        for range in 0.. {
-            let Some((first, end)) = self.frame.marks.range(range) else { break };
-            for index in self.ring.indexes(first, end) {
-                let number = self.ring.number(index);
-                let Some(entry) = self.ring.at(index) else { continue };
-                if entry.state() == State::MarkedLate {
-                    let spurious = SpuriousLoss::Packet {
-                        number: Some(number),
-                        sent_at: entry.sent_at(),
-                        bytes: entry.bytes(),
-                    };
-                    self.told().on_spurious_loss(state, &spurious);
-                }
+        let mut walk = Walk::default();
+        while let Some(index) = self.next_marked(&mut walk) {
+            let number = self.ring.number(index);
+            let Some(entry) = self.ring.at(index) else { continue };
+            if entry.state() == State::MarkedLate {
+                let spurious = SpuriousLoss::Packet {
+                    number: Some(number),
+                    sent_at: entry.sent_at(),
+                    bytes: entry.bytes(),
+                };
+                self.told().on_spurious_loss(state, &spurious);
             }
         }
     }
@@ -300,43 +313,41 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
     fn deliver_acks(&mut self, state: &PathState, packets: u64, rate_sample: Option<&RateSample>) {
         let mut left = packets;
         let mut chunk: Vec<AckedPacket, CHUNK> = Vec::new();
-        for range in 0.. {
-            let Some((first, end)) = self.frame.marks.range(range) else { break };
-            for index in self.ring.indexes(first, end) {
-                let number = self.ring.number(index);
-                let Some(entry) = self.ring.at_mut(index) else { continue };
-                let was_lost = match entry.state() {
-                    State::MarkedAcked => false,
-                    State::MarkedLate => true,
-                    _ => continue,
+        let mut walk = Walk::default();
+        while let Some(index) = self.next_marked(&mut walk) {
+            let number = self.ring.number(index);
+            let Some(entry) = self.ring.at_mut(index) else { continue };
+            let was_lost = match entry.state() {
+                State::MarkedAcked => false,
+                State::MarkedLate => true,
+                _ => continue,
+            };
+            entry.set_state(State::Acked);
+            let packet = AckedPacket {
+                number: Some(number),
+                space: entry.space(),
+                sent_at: entry.sent_at(),
+                bytes: entry.bytes(),
+                packets: Some(1),
+                received_at: self.frame.received.get(number),
+                snapshot: Some(entry.snapshot(self.rate.delivered(), self.rate.lost())),
+                was_lost,
+            };
+            // The chunk was emptied when it became full.
+            let _ = chunk.push(packet);
+            left = left.wrapping_sub(1);
+            if left == 0 || chunk.is_full() {
+                let ack = AckEvent {
+                    packets: &chunk,
+                    last: left == 0,
+                    rate_sample: rate_sample.map(copied),
+                    limited_by: self.limited_by,
+                    max_bytes_in_flight: self.max_bytes_in_flight,
+                    app_limited_at: self.app_limited_at,
+                    newest_data_sent_at: (self.newest_data_end > 0).then_some(self.newest_data_sent_at),
                 };
-                entry.set_state(State::Acked);
-                let packet = AckedPacket {
-                    number: Some(number),
-                    space: entry.space(),
-                    sent_at: entry.sent_at(),
-                    bytes: entry.bytes(),
-                    packets: Some(1),
-                    received_at: self.frame.received.get(number),
-                    snapshot: Some(entry.snapshot(self.rate.delivered(), self.rate.lost())),
-                    was_lost,
-                };
-                // The chunk was emptied when it became full.
-                let _ = chunk.push(packet);
-                left = left.wrapping_sub(1);
-                if left == 0 || chunk.is_full() {
-                    let ack = AckEvent {
-                        packets: &chunk,
-                        last: left == 0,
-                        rate_sample: rate_sample.map(copied),
-                        limited_by: self.limited_by,
-                        max_bytes_in_flight: self.max_bytes_in_flight,
-                        app_limited_at: self.app_limited_at,
-                        newest_data_sent_at: (self.newest_data_end > 0).then_some(self.newest_data_sent_at),
-                    };
-                    self.told().on_ack(state, &ack);
-                    chunk.clear();
-                }
+                self.told().on_ack(state, &ack);
+                chunk.clear();
             }
         }
     }

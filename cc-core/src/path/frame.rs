@@ -37,6 +37,10 @@ pub(super) struct Acked {
     pub(super) bytes: u64,
     /// Send time and number of the one sent last; means nothing without packets.
     pub(super) newest: (Instant, u64),
+    /// Behind the number of the one with the highest number.
+    pub(super) end: u64,
+    /// Its send time and space.
+    pub(super) highest: (Instant, PacketSpace),
     /// Whether one of them was ack-eliciting.
     pub(super) any_ack_eliciting: bool,
 }
@@ -47,7 +51,14 @@ impl Frame {
             marks: Marks::new(),
             named_end: 0,
             acked_end: [0; SPACES.len()],
-            acked: Acked { packets: 0, bytes: 0, newest: (Instant::ZERO, 0), any_ack_eliciting: false },
+            acked: Acked {
+                packets: 0,
+                bytes: 0,
+                newest: (Instant::ZERO, 0),
+                end: 0,
+                highest: (Instant::ZERO, PacketSpace::Initial),
+                any_ack_eliciting: false,
+            },
             has_others: false,
             ecn: None,
             ecn_acked: 0,
@@ -73,8 +84,13 @@ impl Frame {
             PacketSpace::Handshake => handshake,
             PacketSpace::Application => application,
         };
-        *end = number.wrapping_add(1).max(*end);
+        let number_end = number.wrapping_add(1);
+        *end = number_end.max(*end);
         let acked = &mut self.acked;
+        if number_end > acked.end {
+            acked.end = number_end;
+            acked.highest = (entry.sent_at(), entry.space());
+        }
         let (sent_at, newest) = acked.newest;
         if acked.packets == 0 || entry.sent_at() > sent_at || entry.sent_at() == sent_at && number > newest {
             acked.newest = (entry.sent_at(), number);
@@ -90,7 +106,9 @@ impl Frame {
         self.marks.clear();
         self.named_end = 0;
         self.acked_end = [0; SPACES.len()];
-        self.acked = Acked::default();
+        // The others mean nothing without packets.
+        (self.acked.packets, self.acked.bytes, self.acked.end) = (0, 0, 0);
+        self.acked.any_ack_eliciting = false;
         self.has_others = false;
         self.received.clear();
     }

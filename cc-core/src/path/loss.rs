@@ -16,27 +16,34 @@ pub(super) struct LossDetector {
     handshake: SpaceState,
     application: SpaceState,
     /// The earliest deadline of a space.
-    deadline: Option<Instant>,
+    deadline: Instant,
 }
 
+/// Stands for no deadline, and for one that the clock does not reach.
+const NEVER: Instant = Instant::MAX;
+
 /// `largest_acked_packet` and `loss_time` of one space (RFC 9002 appendix A.3).
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct SpaceState {
     /// Behind the largest acked; zero if none was.
     acked_end: u64,
-    deadline: Option<Instant>,
+    deadline: Instant,
     /// No packet of the space below this number is in flight.
     lowest: u64,
+}
+
+impl SpaceState {
+    const NEW: Self = Self { acked_end: 0, deadline: NEVER, lowest: 0 };
 }
 
 impl LossDetector {
     pub(super) fn new(thresholds: Option<LossDetection>) -> Self {
         Self {
             thresholds,
-            initial: SpaceState::default(),
-            handshake: SpaceState::default(),
-            application: SpaceState::default(),
-            deadline: None,
+            initial: SpaceState::NEW,
+            handshake: SpaceState::NEW,
+            application: SpaceState::NEW,
+            deadline: NEVER,
         }
     }
 
@@ -52,13 +59,12 @@ impl LossDetector {
     }
 
     pub(super) fn forget(&mut self, space: PacketSpace) {
-        *self.space_mut(space) = SpaceState::default();
+        *self.space_mut(space) = SpaceState::NEW;
         self.note_deadline();
     }
 
     fn note_deadline(&mut self) {
-        let [initial, handshake, application] = [&self.initial, &self.handshake, &self.application];
-        self.deadline = earlier(application.deadline, earlier(initial.deadline, handshake.deadline));
+        self.deadline = self.initial.deadline.min(self.handshake.deadline).min(self.application.deadline);
     }
 
     /// `DetectAndRemoveLostPackets` (RFC 9002 appendix A.10): calls `lost` with each packet of the space that
@@ -81,7 +87,7 @@ impl LossDetector {
         let largest = state.acked_end.saturating_sub(1);
         // Known once it is needed: as a rule nothing is in flight below the largest acked.
         let mut delay = None;
-        let mut deadline = None;
+        let mut deadline = NEVER;
         let mut sent_after: u32 = 0;
         let lowest = state.lowest.max(ring.unsettled());
         state.lowest = largest.max(lowest);
@@ -102,7 +108,7 @@ impl LossDetector {
                 lost(number);
             } else {
                 state.lowest = number;
-                deadline = earlier(Some(due), deadline);
+                deadline = deadline.min(due);
             }
         }
         if state.deadline != deadline {
@@ -128,15 +134,6 @@ impl LossDetector {
     }
 }
 
-/// The earlier one of two times that may not exist.
-fn earlier(this: Option<Instant>, that: Option<Instant>) -> Option<Instant> {
-    match (this, that) {
-        (Some(this), Some(that)) => Some(this.min(that)),
-        (this, None) => this,
-        (None, that) => that,
-    }
-}
-
 impl LossDetection {
     /// `max(kTimeThreshold * max(smoothed_rtt, latest_rtt), kGranularity)` (RFC 9002 section 6.1.2).
     fn delay(self, rtt: &RttEstimator) -> Duration {
@@ -152,8 +149,8 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
     /// When [`Path::on_loss_timeout`] is to be called; `None` without loss detection by the path, or if no
     /// packet waits for its time threshold. A deadline in the past is due at once.
     #[must_use]
-    pub const fn loss_deadline(&self) -> Option<Instant> {
-        self.loss.deadline
+    pub fn loss_deadline(&self) -> Option<Instant> {
+        (self.loss.deadline < NEVER).then_some(self.loss.deadline)
     }
 
     /// The loss deadline has passed: declares lost what has become so. Harmless at any other time between

@@ -30,6 +30,14 @@ impl Marks {
         self.ranges.clear();
     }
 
+    /// The lowest number and the one behind the highest; zero and zero if there is none.
+    pub(super) fn span(&self) -> (u64, u64) {
+        match (self.ranges.first(), self.ranges.last()) {
+            (Some(&(first, _)), Some(&(_, last))) => (first, last.saturating_add(1)),
+            _ => (0, 0),
+        }
+    }
+
     /// First number of a range, and the number behind its last; ranges are ascending.
     pub(super) fn range(&self, index: usize) -> Option<(u64, u64)> {
         let &(first, last) = self.ranges.get(index)?;
@@ -71,18 +79,24 @@ impl Marks {
 
     /// No range is left for a number that touches none: closes the smallest gap that there would be.
     fn make_room(&mut self, index: usize, number: u64, below: Option<u64>, above: Option<u64>) {
-        let inner = (1..self.ranges.len())
-            .filter_map(|at| Some((self.gap(at, self.ranges.get(at)?.0)?, at)))
-            .min_by_key(|&(gap, _)| gap);
-        let nearest = below.unwrap_or(u64::MAX).min(above.unwrap_or(u64::MAX));
-        match inner {
-            Some((gap, at)) if gap < nearest => {
-                self.close(at);
-                // There is room now: the number touches no range, so it comes back here no more.
-                self.insert_anywhere(number);
+        let (mut inner, mut at) = (u64::MAX, 0);
+        let mut last = None;
+        for (index, &(first, end)) in self.ranges.iter().enumerate() {
+            let gap = last.map_or(u64::MAX, |last| first.wrapping_sub(last));
+            if gap < inner {
+                (inner, at) = (gap, index);
             }
-            _ if below == Some(nearest) => self.extend_up(index, number),
-            _ => self.extend_down(index, number),
+            last = Some(end);
+        }
+        let nearest = below.unwrap_or(u64::MAX).min(above.unwrap_or(u64::MAX));
+        if inner < nearest {
+            self.close(at);
+            // There is room now: the number touches no range, so it comes back here no more.
+            self.insert_anywhere(number);
+        } else if below == Some(nearest) {
+            self.extend_up(index, number);
+        } else {
+            self.extend_down(index, number);
         }
     }
 

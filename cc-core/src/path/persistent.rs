@@ -67,12 +67,13 @@ impl Stretch {
         (self.first, self.oldest) = (number.saturating_add(1), oldest);
     }
 
-    fn note(&mut self, loss: Loss) {
+    #[inline(never)]
+    fn note(&mut self, loss: &Loss) {
         if !self.has_ends || loss.number < self.oldest.number {
-            self.oldest = loss;
+            self.oldest = *loss;
         }
         if !self.has_ends || loss.number > self.newest.number {
-            self.newest = loss;
+            self.newest = *loss;
         }
         self.has_ends = true;
     }
@@ -84,7 +85,7 @@ impl Persistence {
     }
 
     /// Whether an ack of a number from `first` on and before `end` may cut a stretch.
-    pub(super) const fn overlaps(&self, first: u64, end: u64) -> bool {
+    pub(super) const fn overlaps(&self, (first, end): (u64, u64)) -> bool {
         let [newer, older] = &self.stretches;
         first < newer.end && newer.first < end || first < older.end && older.first < end
     }
@@ -171,11 +172,9 @@ impl Persistence {
                 let above = self.find(|above| above.contains(number));
                 if above.end > 0 {
                     if above.has_ends {
-                        stretch.note(above.oldest);
-                        stretch.note(above.newest);
-                        if check.is_end(above.newest.sent_at, true) {
-                            check.end_lost(above.newest.sent_at);
-                        }
+                        stretch.note(&above.oldest);
+                        stretch.note(&above.newest);
+                        check.lost(above.newest.sent_at, true);
                     }
                     stretch.end = above.end;
                     break;
@@ -183,9 +182,8 @@ impl Persistence {
             }
             match entry.state() {
                 State::Lost | State::MarkedLost => {
-                    if check.is_end(entry.sent_at(), entry.ack_eliciting()) {
-                        check.end_lost(entry.sent_at());
-                        stretch.note(Loss { number, sent_at: entry.sent_at() });
+                    if check.took_lost(entry.sent_at(), entry.ack_eliciting()) {
+                        stretch.note(&Loss { number, sent_at: entry.sent_at() });
                     }
                 }
                 State::Acked | State::MarkedAcked | State::MarkedLate if number > high => break,
@@ -236,6 +234,7 @@ impl Persistence {
     }
 
     /// The stretch that a loss of `low` continues, and the number from which losses are to be added to it.
+    #[inline(never)]
     fn continued<const N: usize>(&self, ring: &Ring<N>, low: u64) -> (Stretch, u64) {
         let mut from = low;
         for _ in 0..MAX_WALK {
