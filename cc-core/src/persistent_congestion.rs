@@ -34,6 +34,7 @@ impl PersistentCongestion {
 
     /// `(smoothed_rtt + max(4 * rttvar, kGranularity) + max_ack_delay) * 3` (RFC 9002 section 7.6.1).
     #[must_use]
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
     pub fn duration(rtt: &RttEstimator) -> Duration {
         rtt.pto_base().times(THRESHOLD)
     }

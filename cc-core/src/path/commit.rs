@@ -148,7 +148,7 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
 
     /// The index of the entry behind those that the walk has seen, of the numbers that the frame has marked; ascending. It may be one
     /// that was not marked: see [`Marks`](super::marks::Marks).
-    #[inline(never)]
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
     fn next_marked(&self, walk: &mut Walk) -> Option<usize> {
         loop {
             if let Some(index) = walk.indexes.next() {

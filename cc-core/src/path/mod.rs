@@ -22,7 +22,7 @@ pub use send::{Outstanding, RingFull, SendDecision};
 
 use crate::{
     AckPolicy, CongestionController, DeliveryRate, DiscardReason, EcnCodepoint, Instant, MtuChange, Pacer,
-    PacketSpace, PathChange, PathState, ResumeHint, RttEstimator, SendLimit,
+    PacketSpace, PathChange, PathState, PersistentCongestion, ResumeHint, RttEstimator, SendLimit,
 };
 use frame::Frame;
 use loss::LossDetector;
@@ -363,8 +363,9 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
 
     /// Frees entries that are of no more use.
     fn trim(&mut self, now: Instant) {
-        // Late acks are recognised for three probe timeouts: a packet delayed by more is as good as lost.
-        self.ring.trim(|| now.before(self.rtt.pto_base().times(3)));
+        // Late acks are recognised for three probe timeouts, as long as persistent congestion takes: a packet delayed by
+        // more is as good as lost.
+        self.ring.trim(|| now.before(PersistentCongestion::duration(&self.rtt)));
     }
 
     /// Largest burst of the pacer in bytes: the controller's quantum, at least one datagram.

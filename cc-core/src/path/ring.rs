@@ -94,7 +94,7 @@ impl<const N: usize> Ring<N> {
     }
 
     /// Indexes of the numbers from `first` on and before `end` that have an entry.
-    #[inline(never)]
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
     pub(super) fn indexes(&self, first: u64, end: u64) -> Range<usize> {
         self.clipped(first)..self.clipped(end)
     }
@@ -191,7 +191,7 @@ impl<const N: usize> Ring<N> {
     }
 
     /// Lets entries at the front go, which are settled.
-    #[inline(never)]
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
     fn drop_front(&mut self, count: usize, last_was_lost: bool) {
         self.lost_before_front = last_was_lost;
         self.front = self.number(count);

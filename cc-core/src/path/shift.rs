@@ -19,16 +19,6 @@ pub(super) fn insert<T, const N: usize>(vec: &mut Vec<T, N>, index: usize, value
     vec.push(carried)
 }
 
-/// Puts `value` before `index`, and what was there one lower each: the first element, or `value` itself if nothing lies
-/// before it, comes out.
-pub(super) fn insert_and_drop_first<T, const N: usize>(vec: &mut Vec<T, N>, index: usize, value: T) -> T {
-    let mut carried = value;
-    for slot in vec.get_mut(..index).into_iter().flatten().rev() {
-        swap(slot, &mut carried);
-    }
-    carried
-}
-
 /// Takes the element at `index` out; `None` if there is no such index.
 pub(super) fn remove<T, const N: usize>(vec: &mut Vec<T, N>, index: usize) -> Option<T> {
     if index >= vec.len() {
@@ -43,7 +33,7 @@ pub(super) fn remove<T, const N: usize>(vec: &mut Vec<T, N>, index: usize) -> Op
 
 #[cfg(test)]
 mod tests {
-    use super::{insert, insert_and_drop_first, remove};
+    use super::{insert, remove};
     use heapless::Vec;
 
     fn vec(elements: &[u8]) -> Vec<u8, 4> {
@@ -58,17 +48,6 @@ mod tests {
             assert_eq!(insert(&mut vec, index, 9), Ok(()));
             assert_eq!(vec, expected);
             assert_eq!(insert(&mut vec, index, 8), Err(8));
-            assert_eq!(vec, expected);
-        }
-    }
-
-    #[test]
-    fn what_lies_before_moves_down_and_the_first_comes_out() {
-        for (index, out, expected) in
-            [(0, 9, [1, 2, 3, 4]), (1, 1, [9, 2, 3, 4]), (2, 1, [2, 9, 3, 4]), (4, 1, [2, 3, 4, 9])]
-        {
-            let mut vec = vec(&[1, 2, 3, 4]);
-            assert_eq!(insert_and_drop_first(&mut vec, index, 9), out);
             assert_eq!(vec, expected);
         }
     }
