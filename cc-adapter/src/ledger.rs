@@ -1,6 +1,7 @@
 //! A controller and the books that its stack does not hand over.
 
 use crate::frame::Frame;
+use crate::recent_min::RecentMin;
 use cc_core::{
     AckEvent, AckPolicy, AckedPacket, CongestionController, DeliveryRate, DiscardReason, Duration, EcnEvent,
     INITIAL_RTT, Instant, LossCause, LossEvent, LostPacket, MtuChange, PacketSnapshot, PacketSpace,
@@ -9,6 +10,13 @@ use cc_core::{
 
 /// The least that pacing is taken to let through in one RTT, in datagrams: what every controller's window holds.
 const MIN_WINDOW_DATAGRAMS: u64 = 2;
+
+/// What of an RTT above the minimum passes for variation in [`Ledger::window_for_rate`], in RTT variations: what a probe timeout allows for
+/// (RFC 9002 section 6.2.1).
+const VARIATIONS: u64 = 4;
+/// What is taken from the rest of it, a queue: one in so many. A minimum that is too low then costs an eighth of the rate at
+/// most, which is less than the gains with which BBR and C4 search.
+const QUEUE_SHARE: u64 = 8;
 
 /// A controller, and what it must be told that the stack does not say.
 ///
@@ -25,6 +33,7 @@ pub struct Ledger<C> {
     rtt: RttEstimator,
     /// The stack's own statistics, for a stack that says all of them.
     given_rtt: Option<PathRtt>,
+    recent_min_rtt: RecentMin,
     rtt_seen: bool,
     /// Send time of the newest packet acked so far, of those that give RTT samples.
     newest_acked_sent_at: Option<Instant>,
@@ -62,6 +71,7 @@ impl<C: CongestionController> Ledger<C> {
             sampler: DeliveryRate::new(controller.sampling_rule()),
             rtt: RttEstimator::new(INITIAL_RTT, Duration::ZERO),
             given_rtt: None,
+            recent_min_rtt: RecentMin::default(),
             rtt_seen: false,
             newest_acked_sent_at: None,
             newest_data_sent_at: None,
@@ -188,6 +198,7 @@ impl<C: CongestionController> Ledger<C> {
         self.open(now, Some(LossCause::Ack));
         self.frame.sampled_at = Some(sent_at);
         self.given_rtt = Some(*rtt);
+        self.recent_min_rtt.add(now, rtt.latest);
     }
 
     /// A part of a frame: packets were declared lost. `alone` is what that comes from if no part of an ACK frame came before.
@@ -309,8 +320,12 @@ impl<C: CongestionController> Ledger<C> {
     }
 
     /// A window in bytes that stands for both window and pacing rate, for a stack that does not pace at a rate it is told: the rate
-    /// acts on the bytes in flight, `min(cwnd, rate * smoothed_rtt)`, the product rounded up to whole datagrams. A pacer sends two and
+    /// acts on the bytes in flight, `min(cwnd, rate * rtt)`, the product rounded up to whole datagrams. A pacer sends two and
     /// a half datagrams in a round trip if that is the rate; in a window only two would fit, and a gain of a quarter be lost.
+    ///
+    /// The RTT is the smoothed one, less an eighth of what exceeds the least of the last 5 to 10 s by more than four RTT variations. That
+    /// is taken for a queue: a window that granted all of it would keep whatever queue there is, for ever if the rate is that of
+    /// the bottleneck. The crate's documentation says what was measured.
     ///
     /// The rate lets one send quantum through in any case, as a pacer does, and two datagrams at least. Where the controller
     /// allows one packet beyond its window (RFC 9002 section 7.3.2), there is room for that.
@@ -322,12 +337,20 @@ impl<C: CongestionController> Ledger<C> {
                 let datagram = self.max_datagram_size.max(1);
                 let burst = MIN_WINDOW_DATAGRAMS.saturating_mul(datagram);
                 let burst = self.controller.send_quantum().max(burst);
-                let paced = rate.bytes_in(rtt.smoothed).max(burst);
+                let paced = rate.bytes_in(self.rtt_for_rate(&rtt)).max(burst);
                 cwnd.min(paced.div_ceil(datagram).saturating_mul(datagram))
             }
             _ => cwnd,
         };
         self.with_permission(window)
+    }
+
+    /// The time for which a rate is granted in a window.
+    fn rtt_for_rate(&self, rtt: &PathRtt) -> Duration {
+        let least = self.recent_min_rtt.get().unwrap_or(rtt.min);
+        let without_queue = least.plus(rtt.var.times(VARIATIONS));
+        let queue = rtt.smoothed.minus(without_queue);
+        rtt.smoothed.minus(queue.divided_by(QUEUE_SHARE))
     }
 
     /// The window in bytes, for a stack that paces at the controller's rate. Where the controller allows one packet beyond it
@@ -464,6 +487,7 @@ impl<C: CongestionController> Ledger<C> {
         }
         if is_sample {
             self.rtt.update(latest, Duration::ZERO, true);
+            self.recent_min_rtt.add(frame.now, latest);
         }
         let is_first = !std::mem::replace(&mut self.rtt_seen, true);
         Some(RttEvent { space: newest.space, latest, ack_delay: None, is_sample, is_first })

@@ -7,6 +7,38 @@
 //! losses, acks. A [`Recipe`] makes a controller for each connection, with a seed of its own. [`SendTimes`] gives back what was
 //! remembered of a packet to a stack that names packets by their send time only, [`Packets`] to one that names their numbers; [`Clock`] turns the stack's clock into ours.
 //!
+//! # A rate as a window
+//!
+//! quinn takes no rate, so that its window stands for both ([`Ledger::window_for_rate`]). `rate * smoothed_rtt` grants a queue as much as
+//! the path: if the rate is that of the bottleneck, whatever queue there is stays, and if it is a little higher, as a rate measured from
+//! batches of ACKs is, the queue grows up to the controller's own window. C4's own window does not end that, since it follows the largest RTT.
+//! Of what exceeds the least RTT of the last seconds by more than four RTT variations an eighth is therefore not granted: the queue
+//! shrinks by an eighth in a round trip as long as the rate is not above that of the bottleneck, and stays short if it is so
+//! by a few percent.
+//!
+//! Measured in a model of quinn on a bottleneck with a tail-drop queue of 100 ms (`tests/rate_window.rs`, means of five runs of 8 s): use of
+//! the link in percent and mean RTT in ms, with `rate * smoothed_rtt` and with this rule. Jitter: ACKs up to 1 ms late.
+//!
+//! | path, no loss | C4 | C4, this rule | BBR | BBR, this rule |
+//! |---|---|---|---|---|
+//! | 20 Mbit/s, 2 ms | 100.0, 6.7 | 100.0, 7.2 | 98.3, 4.8 | 98.3, 4.6 |
+//! | with jitter | 100.0, 68.0 | 100.0, 18.9 | 97.7, 7.9 | 97.7, 7.6 |
+//! | 20 Mbit/s, 40 ms | 100.0, 73.3 | 99.8, 42.8 | 96.9, 44.7 | 96.0, 42.3 |
+//! | with jitter | 100.0, 113.1 | 100.0, 50.4 | 96.9, 52.8 | 96.9, 46.6 |
+//! | 200 Mbit/s, 2 ms | 100.0, 5.0 | 100.0, 2.6 | 97.4, 2.3 | 97.4, 2.3 |
+//! | with jitter | 92.8, 2.6 | 92.8, 2.6 | 89.6, 2.6 | 88.5, 2.6 |
+//! | 200 Mbit/s, 40 ms | 100.0, 80.8 | 99.7, 41.0 | 96.3, 42.4 | 96.2, 41.7 |
+//! | with jitter | 99.9, 55.0 | 99.2, 42.1 | 97.3, 41.8 | 96.7, 41.6 |
+//!
+//! With 1 % of random loss the means over these paths are 64.6 and 63.8 % for C4, 85.7 and 84.6 % for BBR, a difference within that of the runs.
+//! Where jitter is many times the path's RTT (5 ms on 2 ms) the variations cover it and nothing changes; after a path became 60 ms longer, the minimum is
+//! forgotten after 10 s at most and costs an eighth of the rate until then. Smaller grants were tried: none of the queue at all lets BBR starve
+//! (25 % instead of 73 % of 200 Mbit/s at 2 ms with jitter and loss), and C4's own window alone, without the rate, fills the queue (RTT 89 ms
+//! on a path of 2 ms).
+//!
+//! C4 keeps such queues in the same model also when it is paced at its rate and its window is the window (76 ms on the path of
+//! 200 Mbit/s and 40 ms): they come from its rate and from the largest RTT, not from the window that stands for a rate. This rule shortens them all the same.
+//!
 //! It is for writers of adapters. Users of a stack take `cc-quinn`, `cc-noq` or `cc-s2n-quic`.
 #![forbid(unsafe_code)]
 #![deny(
@@ -25,6 +57,7 @@ mod clock;
 mod frame;
 mod ledger;
 mod packets;
+mod recent_min;
 mod recipe;
 mod send_times;
 

@@ -115,3 +115,23 @@ fn c4_finds_the_rate_after_small_messages() {
 fn bbr_finds_the_rate_after_small_messages() {
     data_after_small_messages(Bbr::new(&cc_bbr::Config::default()));
 }
+
+/// A search overshoots and leaves a queue. Where the rate is then that of the bottleneck, as exactly as it is measured here, only
+/// the window can drain it.
+fn a_queue_is_drained(controller: impl CongestionController) {
+    let mut rig = Rig::new(controller);
+    rig.transfer(10, FAST);
+    let used = rig.transfer(5, FAST);
+    let rtt = rig.ledger.smoothed_rtt();
+    assert!(used >= 95 && rtt <= RTT.times(5).divided_by(4), "{used} %, {rtt:?}");
+}
+
+#[test]
+fn c4_drains_its_queue() {
+    a_queue_is_drained(C4::new(&cc_c4::Config::default()));
+}
+
+#[test]
+fn bbr_drains_its_queue() {
+    a_queue_is_drained(Bbr::new(&cc_bbr::Config::default()));
+}

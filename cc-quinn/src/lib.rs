@@ -50,7 +50,8 @@
 //!   packet of a frame, and is a sample if that was sent later than any acked before. Ack delays are not known and are in
 //!   it. Of packets that left together, which quinn gives one send time, only the first to be acked gives a sample.
 //! - **Pacing.** quinn's pacer lets 1.25 windows through per smoothed RTT and takes no rate. Window and rate are therefore one window,
-//!   `min(cwnd, rate * smoothed_rtt)`: the rate, and each gain that an algorithm applies to it, acts on the bytes in flight. One send
+//!   `min(cwnd, rate * rtt)`: the rate, and each gain that an algorithm applies to it, acts on the bytes in flight. The RTT is the
+//!   smoothed one, less an eighth of what is a queue ([`cc_adapter::Ledger::window_for_rate`]). One send
 //!   quantum, and two datagrams, fit in any case. quinn compares strictly, so that it is told one byte more.
 //! - **Bytes in flight.** What is announced as sent includes ACK-only packets; MTU probes are acked and not announced. The flight is
 //!   set right at the end of each frame's acks, where quinn says it.

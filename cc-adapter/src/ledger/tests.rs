@@ -461,6 +461,27 @@ fn window_and_rate_are_one_window() {
 }
 
 #[test]
+fn a_window_that_stands_for_a_rate_does_not_grant_all_of_a_queue() {
+    let mut ledger = ledger();
+    ledger.controller.cwnd = 1_000_000;
+    ledger.controller.rate = Some(Rate::from_bytes_per_sec(1_000_000));
+    let mut sample = |millis: u64, rtt: u64, var: u64| {
+        let rtt = PathRtt { latest: ms(rtt), smoothed: ms(rtt), min: ms(20), var: ms(var) };
+        ledger.on_rtt(at(millis), at(millis).before(ms(1)), &rtt);
+        ledger.window_for_rate()
+    };
+    // 20 ms of 1000 bytes: 20 000, rounded up to 17 datagrams of 1200.
+    assert_eq!(sample(1_000, 20, 5), 17 * 1_200);
+    // 60 ms, of which 20 + 4 * 10 pass for path and variation: 60 000 are 50 datagrams.
+    assert_eq!(sample(2_000, 60, 10), 50 * 1_200);
+    // 20 + 4 * 2 = 28: an eighth of 32 is 4, and 56 000 are 46.7 datagrams.
+    assert_eq!(sample(3_000, 60, 2), 47 * 1_200);
+    // After more than ten seconds 60 ms is what the path takes, whatever the minimum of the connection.
+    sample(6_100, 60, 2);
+    assert_eq!(sample(11_200, 60, 2), 50 * 1_200);
+}
+
+#[test]
 fn a_send_into_an_empty_flight_is_a_restart_after_the_first_ack() {
     let mut ledger = ledger();
     // Not before anything was acked.
