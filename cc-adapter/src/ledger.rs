@@ -35,11 +35,9 @@ pub struct Ledger<C> {
     given_rtt: Option<PathRtt>,
     recent_min_rtt: RecentMin,
     rtt_seen: bool,
-    /// Send time of the newest packet acked so far, of those that give RTT samples.
+    /// Send time of the newest packet acked so far, not later than its ack. No stack says whether it carried data; that it was
+    /// ack-eliciting is as near as it gets (an algorithm that never saw any would take itself for application-limited for ever).
     newest_acked_sent_at: Option<Instant>,
-    /// Send time of the newest packet acked so far. No stack says whether it carried data; that it was ack-eliciting is as near as
-    /// it gets (an algorithm that never saw any would take itself for application-limited for ever).
-    newest_data_sent_at: Option<Instant>,
     /// Time of the newest call.
     now: Instant,
     max_datagram_size: u64,
@@ -74,7 +72,6 @@ impl<C: CongestionController> Ledger<C> {
             recent_min_rtt: RecentMin::default(),
             rtt_seen: false,
             newest_acked_sent_at: None,
-            newest_data_sent_at: None,
             now,
             max_datagram_size,
             next_number: 0,
@@ -396,7 +393,7 @@ impl<C: CongestionController> Ledger<C> {
         let prior_lost = self.sampler.lost();
         let rtt = self.take_rtt(frame);
         let newest = frame.newest_acked().map(|newest| newest.sent_at.min(now));
-        self.newest_data_sent_at = self.newest_data_sent_at.max(newest);
+        self.newest_acked_sent_at = self.newest_acked_sent_at.max(newest);
         for packet in &frame.lost {
             self.sampler.on_lost(packet.bytes);
         }
@@ -443,7 +440,7 @@ impl<C: CongestionController> Ledger<C> {
                 limited_by,
                 max_bytes_in_flight: self.max_bytes_in_flight,
                 app_limited_at: self.app_limited_at,
-                newest_data_sent_at: self.newest_data_sent_at,
+                newest_data_sent_at: self.newest_acked_sent_at,
             };
             self.controller.on_ack(&state, &ack);
             self.max_bytes_in_flight = self.bytes_in_flight;
@@ -482,9 +479,6 @@ impl<C: CongestionController> Ledger<C> {
         let is_newer = self.newest_acked_sent_at.is_none_or(|before| newest.sent_at > before);
         let is_sample = is_newer && newest.sent_at <= frame.now;
         let latest = frame.now.since(newest.sent_at);
-        if is_newer {
-            self.newest_acked_sent_at = Some(newest.sent_at);
-        }
         if is_sample {
             self.rtt.update(latest, Duration::ZERO, true);
             self.recent_min_rtt.add(frame.now, latest);

@@ -165,6 +165,15 @@ fn the_newest_packet_acked_counts_as_data() {
     // A send time in the future (a stack's clock that went back) is taken as now.
     ack(&mut ledger, 1_070, &packet(9_000, 1_200), 0);
     assert_eq!(ledger.controller().newest_data, Some(at(1_070)));
+    // What is sent after that gives RTT samples again.
+    told(&mut ledger);
+    send(&mut ledger, 1_080, 1_200);
+    ack(&mut ledger, 1_100, &packet(1_080, 1_200), 0);
+    let is_sample = told(&mut ledger).iter().find_map(|(_, told)| match told {
+        Told::Rtt(rtt) => Some((rtt.is_sample, rtt.latest)),
+        _ => None,
+    });
+    assert_eq!(is_sample, Some((true, ms(20))));
 }
 
 #[test]
