@@ -5,7 +5,8 @@
 //! holds a controller and the books that the stack does not hand over (delivered and lost totals, delivery-rate samples, RTT,
 //! bytes in flight), collects the calls that belong to one ACK frame, and delivers them in the order of the contract: ECN, RTT,
 //! losses, acks. A [`Recipe`] makes a controller for each connection, with a seed of its own. [`SendTimes`] gives back what was
-//! remembered of a packet to a stack that names packets by their send time only, [`Packets`] to one that names their numbers; [`Clock`] turns the stack's clock into ours.
+//! remembered of a packet to a stack that names packets by their send time only, [`Packets`] to one that names their numbers; [`Clock`] turns the stack's clock
+//! into ours. A [`Flow`] is a ledger on such a clock, with what quinn and noq have in common.
 //!
 //! # A rate as a window
 //!
@@ -54,6 +55,7 @@
 )]
 
 mod clock;
+mod flow;
 mod frame;
 mod ledger;
 mod packets;
@@ -66,6 +68,7 @@ mod send_times;
 pub use {cc_bbr, cc_c4, cc_core, cc_cubic, cc_quicdc, cc_reno};
 
 pub use clock::Clock;
+pub use flow::{Flow, Locked};
 pub use ledger::{Ledger, Sent};
 pub use packets::{Known, Packets};
 pub use recipe::Recipe;

@@ -2,11 +2,12 @@
 
 use crate::Config;
 use crate::flow::Flow;
+use cc_adapter::Locked;
 use cc_core::{CongestionController, Rate, Snapshot};
 use noq_proto::RttEstimator;
 use noq_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
 use std::any::Any;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
 
 /// Bits of a byte.
@@ -17,7 +18,7 @@ const BITS: u64 = 8;
 /// noq reads it through shared references, and a read may have to deliver a frame that was collected: hence the lock, which is
 /// never contended.
 #[derive(Debug)]
-pub struct NoqController<C>(Mutex<Flow<C>>);
+pub struct NoqController<C>(Locked<Flow<C>>);
 
 impl<C: CongestionController + Clone> NoqController<C> {
     /// The controller's state for logs.
@@ -34,14 +35,13 @@ impl<C: CongestionController + Clone> NoqController<C> {
 
     /// With everything delivered that was collected.
     fn read(&self) -> MutexGuard<'_, Flow<C>> {
-        // A controller that panicked while the lock was held is used as it is: noq has no way to be told.
-        let mut flow = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut flow = self.0.lock();
         flow.commit();
         flow
     }
 
     fn write(&mut self) -> &mut Flow<C> {
-        self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
+        self.0.get_mut()
     }
 }
 
@@ -120,7 +120,7 @@ impl<C: CongestionController + Clone> Controller for NoqController<C> {
     }
 
     fn clone_box(&self) -> Box<dyn Controller> {
-        Box::new(Self(Mutex::new(self.read().for_new_port())))
+        Box::new(Self(Locked::new(self.read().for_new_port())))
     }
 
     fn initial_window(&self) -> u64 {
@@ -134,7 +134,7 @@ impl<C: CongestionController + Clone> Controller for NoqController<C> {
 
 impl<C: CongestionController + Clone> ControllerFactory for Config<C> {
     fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn Controller> {
-        Box::new(NoqController(Mutex::new(Flow::new(&self.recipe, now, current_mtu))))
+        Box::new(NoqController(Locked::new(Flow::new(&self.recipe, now, current_mtu))))
     }
 }
 

@@ -2,12 +2,13 @@
 
 use crate::Config;
 use crate::flow::Flow;
+use cc_adapter::Locked;
 use cc_core::{CongestionController, Snapshot};
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
 use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 use std::time::Instant;
 
 /// Bits of a byte.
@@ -19,7 +20,7 @@ const BITS: u64 = 8;
 /// never contended. The window is asked for twice for each datagram, so that it is kept until the next event.
 #[derive(Debug)]
 pub struct QuinnController<C> {
-    flow: Mutex<Flow<C>>,
+    flow: Locked<Flow<C>>,
     /// In bytes; [`UNKNOWN`] after an event.
     window: AtomicU64,
 }
@@ -29,7 +30,7 @@ const UNKNOWN: u64 = 0;
 
 impl<C: CongestionController + Clone> QuinnController<C> {
     const fn new(flow: Flow<C>) -> Self {
-        Self { flow: Mutex::new(flow), window: AtomicU64::new(UNKNOWN) }
+        Self { flow: Locked::new(flow), window: AtomicU64::new(UNKNOWN) }
     }
 
     /// The controller's state for logs.
@@ -46,8 +47,7 @@ impl<C: CongestionController + Clone> QuinnController<C> {
 
     /// With everything delivered that was collected.
     fn read(&self) -> MutexGuard<'_, Flow<C>> {
-        // A controller that panicked while the lock was held is used as it is: quinn has no way to be told.
-        let mut flow = self.flow.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut flow = self.flow.lock();
         flow.commit();
         flow
     }
@@ -55,7 +55,7 @@ impl<C: CongestionController + Clone> QuinnController<C> {
     /// For an event.
     fn write(&mut self) -> &mut Flow<C> {
         *self.window.get_mut() = UNKNOWN;
-        self.flow.get_mut().unwrap_or_else(PoisonError::into_inner)
+        self.flow.get_mut()
     }
 }
 

@@ -1,7 +1,7 @@
 //! One path of a connection, as quinn tells it.
 
-use cc_adapter::{Clock, Ledger, Recipe, SendTimes};
-use cc_core::{AckedPacket, CongestionController, EcnEvent, LossCause, LostPacket, PacketSpace, SendLimit};
+use cc_adapter::{Ledger, Recipe, SendTimes};
+use cc_core::{AckedPacket, CongestionController, LossCause, LostPacket, PacketSpace, SendLimit};
 use std::time::Instant;
 
 /// quinn sends while `in_flight + bytes < window`: a byte more says "up to and including".
@@ -10,15 +10,10 @@ const STRICT: u64 = 1;
 /// The calls of quinn 0.11 without its own types, which only quinn can make.
 #[derive(Clone, Debug)]
 pub(crate) struct Flow<C> {
-    clock: Clock,
-    ledger: Ledger<C>,
+    path: cc_adapter::Flow<C>,
     times: SendTimes,
     /// Acks that came and are not in the ledger yet.
     acked: Option<Together>,
-    initial_window: u64,
-    /// A copy that has not been used yet. It may be one to look at only (`Connection::congestion_state`), so that it becomes the
-    /// controller of a new port with the first thing that it is told.
-    is_copy: bool,
 }
 
 /// Acked packets that left together, as those of one call to the kernel do. quinn tells of each alone; they cost one look-up.
@@ -33,49 +28,39 @@ struct Together {
 
 impl<C: CongestionController + Clone> Flow<C> {
     pub(crate) fn new(recipe: &Recipe<C>, now: Instant, mtu: u16) -> Self {
-        let clock = Clock::starting(now);
-        let mtu = u64::from(mtu);
-        let controller = recipe.make(clock.start(), mtu);
-        Self {
-            clock,
-            initial_window: controller.cwnd(),
-            ledger: Ledger::new(controller, clock.start(), mtu),
-            times: SendTimes::new(),
-            acked: None,
-            is_copy: false,
-        }
+        Self { path: cc_adapter::Flow::new(recipe, now, mtu), times: SendTimes::new(), acked: None }
     }
 
     /// The controller, as of the last commit.
     pub(crate) const fn controller(&self) -> &C {
-        self.ledger.controller()
+        self.path.ledger().controller()
     }
 
     pub(crate) const fn initial_window(&self) -> u64 {
-        self.initial_window
+        self.path.initial_window()
     }
 
     /// Delivers what was collected of a frame.
     pub(crate) fn commit(&mut self) {
         self.hand_on();
-        self.ledger.commit();
+        self.path.ledger_mut().commit();
     }
 
     /// `in_flight + bytes < window` is quinn's test. As of the last commit.
     pub(crate) fn window(&self) -> u64 {
-        self.ledger.window_for_rate().saturating_add(STRICT)
+        self.path.ledger().window_for_rate().saturating_add(STRICT)
     }
 
     /// The copy for a path on which only the port is new.
     pub(crate) fn for_new_port(&self) -> Self {
-        Self { is_copy: true, ..self.clone() }
+        Self { path: self.path.for_new_port(), ..self.clone() }
     }
 
     /// Datagrams of `bytes` bytes together left, ACK-only ones included.
     pub(crate) fn on_sent(&mut self, now: Instant, bytes: u64) {
         let at = self.begin(now);
-        let sent = self.ledger.on_sent(at, at, bytes, PacketSpace::Application);
-        self.times.on_sent(at, bytes, &sent.snapshot, self.ledger.path_rtt());
+        let sent = self.path.ledger_mut().on_sent(at, at, bytes, PacketSpace::Application);
+        self.times.on_sent(at, bytes, &sent.snapshot, self.path.ledger().path_rtt());
     }
 
     /// One ack-eliciting packet was newly acked.
@@ -94,42 +79,39 @@ impl<C: CongestionController + Clone> Flow<C> {
 
     /// The acks of a frame are complete; losses and marks of the same frame may follow.
     pub(crate) fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool) {
-        let at = self.begin(now);
-        self.begin_acks(at, app_limited);
-        self.ledger.on_acks_complete(at, in_flight);
+        self.hand_on();
+        self.path.end_acks(now, in_flight, |ledger| limit(ledger, app_limited));
     }
 
     /// Packets were declared lost; the newest was sent at `sent`.
     pub(crate) fn on_loss(&mut self, now: Instant, sent: Instant, bytes: u64, persistent: bool) {
         let at = self.begin(now);
-        let Some(sent_at) = self.clock.sent_at(sent) else { return };
+        let Some(sent_at) = self.path.sent_at(sent) else { return };
         let packet =
             LostPacket { sent_at, bytes, snapshot: self.times.on_lost(sent_at), ..LostPacket::default() };
         // An ACK frame tells its acks first.
-        self.ledger.on_lost(at, &packet, Some(LossCause::Timer));
+        self.path.ledger_mut().on_lost(at, &packet, Some(LossCause::Timer));
         if persistent {
-            self.ledger.on_persistent_congestion(at);
+            self.path.ledger_mut().on_persistent_congestion(at);
         }
     }
 
     /// The CE count rose; the largest acked was sent at `sent`.
     pub(crate) fn on_mark(&mut self, now: Instant, sent: Instant) {
-        let at = self.begin(now);
-        let Some(sent_at) = self.clock.sent_at(sent) else { return };
-        self.ledger.on_ecn(at, &EcnEvent { largest_acked_sent_at: sent_at, ..EcnEvent::default() });
+        self.hand_on();
+        self.path.on_mark(now, sent);
     }
 
     pub(crate) fn on_mtu_update(&mut self, mtu: u16) {
         self.hand_on();
-        self.ledger.on_mtu_update(u64::from(mtu));
+        self.path.ledger_mut().on_mtu_update(u64::from(mtu));
     }
 
     /// Hands the acks to the ledger that came since.
     fn hand_on(&mut self) {
         let Some(Together { now, sent, bytes, packets, app_limited }) = self.acked.take() else { return };
-        let at = self.begin(now);
-        self.begin_acks(at, app_limited);
-        let Some(sent_at) = self.clock.sent_at(sent) else { return };
+        let at = self.path.begin_acks(now, |ledger| limit(ledger, app_limited));
+        let Some(sent_at) = self.path.sent_at(sent) else { return };
         let packet = AckedPacket {
             sent_at,
             bytes,
@@ -137,24 +119,18 @@ impl<C: CongestionController + Clone> Flow<C> {
             snapshot: self.times.on_acked(sent_at, bytes),
             ..AckedPacket::default()
         };
-        self.ledger.on_acked(at, &packet);
+        self.path.ledger_mut().on_acked(at, &packet);
     }
 
     fn begin(&mut self, now: Instant) -> cc_core::Instant {
         self.hand_on();
-        let at = self.clock.at(now);
-        if std::mem::take(&mut self.is_copy) {
-            self.ledger.on_rebinding(at);
-        }
-        at
+        self.path.begin(now)
     }
+}
 
-    fn begin_acks(&mut self, at: cc_core::Instant, app_limited: bool) {
-        self.ledger.on_acks_begin(at, |ledger| -> SendLimit {
-            // A datagram of full size is tested for.
-            ledger.limit(app_limited, ledger.window_for_rate())
-        });
-    }
+/// A datagram of full size is tested for.
+fn limit<C: CongestionController>(ledger: &Ledger<C>, app_limited: bool) -> SendLimit {
+    ledger.limit(app_limited, ledger.window_for_rate())
 }
 
 #[cfg(test)]

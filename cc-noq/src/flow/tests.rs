@@ -21,7 +21,7 @@ fn ms(millis: u64) -> Duration {
 
 impl<C: CongestionController + Clone> Flow<C> {
     pub(crate) const fn bytes_in_flight(&self) -> u64 {
-        self.ledger.bytes_in_flight()
+        self.path.ledger().bytes_in_flight()
     }
 }
 

@@ -75,7 +75,7 @@ fn a_copy_to_look_at_is_not_a_new_port_and_one_to_use_is() {
     controller.on_sent(start, 6_000, 4);
     let flight = |controller: &dyn Controller| {
         let copy = inspect(controller);
-        copy.flow.lock().unwrap().bytes_in_flight()
+        copy.flow.lock().bytes_in_flight()
     };
     assert_eq!(flight(controller.as_ref()), 6_000);
     let mut copy = controller.clone_box();
@@ -103,7 +103,7 @@ fn a_controller_that_panicked_stays_usable() {
         let _guard = controller.flow.lock();
         std::panic::resume_unwind(Box::new("the controller panicked"));
     }));
-    assert!(panicked.is_err() && controller.flow.is_poisoned());
+    assert!(panicked.is_err());
     let window = controller.window();
     assert!(window > 2_400, "{window}");
     let mut controller: Box<dyn Controller> = Box::new(controller);

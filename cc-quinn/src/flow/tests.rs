@@ -25,7 +25,7 @@ fn cubic(start: Instant) -> Flow<Cubic> {
 
 impl<C: CongestionController + Clone> Flow<C> {
     pub(crate) const fn bytes_in_flight(&self) -> u64 {
-        self.ledger.bytes_in_flight()
+        self.path.ledger().bytes_in_flight()
     }
 }
 
