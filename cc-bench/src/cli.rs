@@ -9,6 +9,7 @@ use crate::metadata::Metadata;
 use crate::pairs::{self, Pairs};
 use crate::path::Proxy;
 use crate::record::{self, Record};
+use crate::stack::Stack;
 use crate::table::{Matrix, markdown};
 use crate::{child, window};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -37,7 +38,7 @@ enum Command {
     /// A window that does not change, held against window / round trip
     Window(WindowArgs),
     /// Clients, router and server in network namespaces of their own, over losses, delays, rates and numbers of clients
-    Sweep(sweep::SweepArgs),
+    Sweep(Box<sweep::SweepArgs>),
     /// Records of sweeps side by side: a table on standard output, and plots
     Report(network::ReportArgs),
     /// The namespaces: make, remove, list
@@ -180,6 +181,13 @@ fn failed(error: &dyn Display) -> Failure {
 fn table(arguments: &TableArgs) -> Result<ExitCode, Failure> {
     refuse_debug(arguments.debug_build)?;
     let matrix = arguments.matrix();
+    if let Some(controller) = matrix.controllers.iter().find(|controller| !controller.is_for(Stack::Quinn)) {
+        let name = controller.name();
+        return Err((
+            format!("--cc: {name} is not there for quinn (allowed: those of this project and quinn's own)"),
+            2,
+        ));
+    }
     if matrix.cells().is_empty() {
         let most = arguments.patience_s;
         return Err((format!("--size: nothing is left that takes at most --patience-s {most} s"), 2));

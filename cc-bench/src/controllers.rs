@@ -1,5 +1,6 @@
 //! The controllers that are compared: those of this project, and those that quinn brings along.
 
+use crate::stack::Stack;
 use clap::ValueEnum;
 use quinn::congestion::{self, BbrConfig, ControllerFactory, CubicConfig, NewRenoConfig};
 use std::any::Any;
@@ -27,6 +28,12 @@ pub enum Controller {
     QuinnBbr,
     /// quinn's own NewReno.
     QuinnReno,
+    /// noq's own CUBIC.
+    NoqCubic,
+    /// noq's own BBR (version 3).
+    NoqBbr,
+    /// noq's own NewReno.
+    NoqReno,
     /// A window of [`FIXED_WINDOW`] bytes whatever happens, to hold measurements against window / RTT.
     Fixed,
 }
@@ -48,14 +55,17 @@ impl Controller {
             Self::QuinnCubic => "quinn-cubic",
             Self::QuinnBbr => "quinn-bbr",
             Self::QuinnReno => "quinn-reno",
+            Self::NoqCubic => "noq-cubic",
+            Self::NoqBbr => "noq-bbr",
+            Self::NoqReno => "noq-reno",
             Self::Fixed => "fixed",
         }
     }
 
-    /// What makes it for a connection.
+    /// What makes it for a connection of quinn's; `None` if it is noq's own.
     #[must_use]
-    pub fn factory(self) -> Arc<dyn ControllerFactory + Send + Sync> {
-        match self {
+    pub fn factory(self) -> Option<Arc<dyn ControllerFactory + Send + Sync>> {
+        Some(match self {
             Self::Cubic => Arc::new(cc_quinn::cubic()),
             Self::Quicdc => Arc::new(cc_quinn::quicdc()),
             Self::C4 => Arc::new(cc_quinn::c4()),
@@ -66,6 +76,33 @@ impl Controller {
             Self::QuinnBbr => Arc::new(BbrConfig::default()),
             Self::QuinnReno => Arc::new(NewRenoConfig::default()),
             Self::Fixed => Arc::new(FixedConfig),
+            Self::NoqCubic | Self::NoqBbr | Self::NoqReno => return None,
+        })
+    }
+
+    /// What makes it for a connection of noq's; `None` if it is quinn's own, or [`Controller::Fixed`].
+    #[must_use]
+    pub fn noq_factory(self) -> Option<Arc<dyn noq::congestion::ControllerFactory + Send + Sync>> {
+        Some(match self {
+            Self::Cubic => Arc::new(cc_noq::cubic()),
+            Self::Quicdc => Arc::new(cc_noq::quicdc()),
+            Self::C4 => Arc::new(cc_noq::c4()),
+            Self::Bbr => Arc::new(cc_noq::bbr()),
+            Self::Reno => Arc::new(cc_noq::reno()),
+            Self::Westwood => Arc::new(cc_noq::westwood()),
+            Self::NoqCubic => Arc::new(noq::congestion::CubicConfig::default()),
+            Self::NoqBbr => Arc::new(noq::congestion::Bbr3Config::default()),
+            Self::NoqReno => Arc::new(noq::congestion::NewRenoConfig::default()),
+            Self::QuinnCubic | Self::QuinnBbr | Self::QuinnReno | Self::Fixed => return None,
+        })
+    }
+
+    /// Whether clients of a stack can have it.
+    #[must_use]
+    pub fn is_for(self, stack: Stack) -> bool {
+        match stack {
+            Stack::Quinn => self.factory().is_some(),
+            Stack::Noq => self.noq_factory().is_some(),
         }
     }
 }

@@ -24,6 +24,7 @@ pub mod report;
 pub mod router;
 pub mod server;
 pub mod socket;
+pub mod stack;
 pub mod sweep;
 pub mod table;
 pub mod tap;

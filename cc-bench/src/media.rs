@@ -6,8 +6,9 @@
 
 use crate::now;
 use crate::protocol::{self, MEDIA, ProtocolError, failed, micros};
+use crate::stack::Connection;
 use hdrhistogram::Histogram;
-use quinn::{Connection, RecvStream, SendStream};
+use quinn::{RecvStream, SendStream};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -146,7 +147,7 @@ fn send_frame(connection: &Connection, number: u32, bytes: usize) -> Result<u16,
         datagram.extend(parts.to_be_bytes());
         datagram.resize(HEADER_BYTES + length, 0);
         // Where there is no room, the oldest one that waits is dropped.
-        connection.send_datagram(datagram.into()).map_err(failed)?;
+        connection.send_datagram(datagram).map_err(failed)?;
     }
     Ok(parts)
 }
@@ -181,7 +182,7 @@ fn arrivals(answer: &[u8]) -> Vec<Arrival> {
 
 /// The server's side: takes datagrams until the stream ends, then says which have arrived.
 pub(crate) async fn receive(
-    connection: &Connection,
+    connection: &quinn::Connection,
     epoch: Instant,
     to: &mut SendStream,
     from: &mut RecvStream,

@@ -136,7 +136,9 @@ pub fn probe(to: SocketAddr, duration: Duration) -> io::Result<Probed> {
             _ => wait(now() + GAP, &mut answered)?,
         }
     }
-    wait(now() + PATIENCE, &mut answered)?;
+    if answered < PINGS {
+        wait(now() + PATIENCE, &mut answered)?;
+    }
     let Some(ping) = quantiles(&round_trips) else {
         let error = format!("no answer from {to} to {PINGS} datagrams");
         return Err(io::Error::new(io::ErrorKind::TimedOut, error));
@@ -175,10 +177,10 @@ fn count(socket: &std::net::UdpSocket, blast: u64) -> io::Result<(u64, u64)> {
         while let Some(left) = until.checked_duration_since(now()).filter(|left| !left.is_zero()) {
             socket.set_read_timeout(Some(left))?;
             let Ok(length) = socket.recv(&mut buffer) else { continue };
-            if let Some((COUNT, [of, packets, time_us])) = buffer.get(..length).and_then(parse) {
-                if of == blast {
-                    return Ok((packets, time_us));
-                }
+            match buffer.get(..length).and_then(parse) {
+                Some((COUNT, [of, packets, time_us])) if of == blast => return Ok((packets, time_us)),
+                // A late ping, or of an earlier blast.
+                _ => {}
             }
         }
     }

@@ -1,8 +1,9 @@
 //! What client and server say to each other: one stream for each request, whose first byte says what it is.
 
+use crate::stack::{Connection, Receiving};
 use crate::usage::cpu_time;
 use crate::{media, now};
-use quinn::{Connection, ReadError, RecvStream, SendStream};
+use quinn::{ReadError, RecvStream, SendStream};
 use std::time::{Duration, Instant};
 use std::{error, fmt};
 use tokio::time::timeout;
@@ -20,8 +21,9 @@ const USAGE: u8 = b'c';
 /// First byte of a stream that stays open while datagrams are sent; what arrived of them is the answer.
 pub(crate) const MEDIA: u8 = b'm';
 
-/// Size of the answer to an upload: how many bytes, and in how many microseconds, both as 64 bits, big endian.
-const ANSWER_BYTES: usize = 16;
+/// Size of the answer to an upload: how many bytes, when the first of them came and when the last, in microseconds of the server's
+/// clock; and of that to the question for its usage: nothing, its clock, its CPU time. Each 64 bits, big endian.
+const ANSWER_BYTES: usize = 24;
 /// The data of an upload is a block of pseudo-random bytes, over and over.
 const BLOCK_BYTES: usize = 1 << 16;
 
@@ -30,8 +32,18 @@ const BLOCK_BYTES: usize = 1 << 16;
 pub struct Arrived {
     /// Bytes that arrived as they were sent, in whatever order.
     pub bytes: u64,
-    /// From the arrival of the first of them until the server knew of the end.
-    pub duration: Duration,
+    /// When the first of them came, by the server's clock.
+    pub first: Duration,
+    /// When the last of them came.
+    pub last: Duration,
+}
+
+impl Arrived {
+    /// From the first byte to the last.
+    #[must_use]
+    pub fn duration(&self) -> Duration {
+        self.last.saturating_sub(self.first)
+    }
 }
 
 /// Why a request failed.
@@ -47,7 +59,16 @@ impl fmt::Display for ProtocolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Corrupt => f.write_str("the bytes that arrived are not those that were sent"),
-            Self::Connection(error) => write!(f, "{error}"),
+            // Without its sources all that is said of a connection that was closed is that it is lost.
+            Self::Connection(error) => {
+                write!(f, "{error}")?;
+                let mut error: &dyn error::Error = error.as_ref();
+                while let Some(source) = error.source() {
+                    write!(f, ": {source}")?;
+                    error = source;
+                }
+                Ok(())
+            }
         }
     }
 }
@@ -97,15 +118,20 @@ pub async fn upload_for(connection: &Connection, duration: Duration) -> Result<A
             Err(_) => break,
         }
     }
-    to.reset(0_u32.into()).map_err(failed)?;
+    to.reset().map_err(failed)?;
     answer(&mut from).await
 }
 
-async fn answer(from: &mut RecvStream) -> Result<Arrived, ProtocolError> {
+async fn answer(from: &mut Receiving) -> Result<Arrived, ProtocolError> {
     let answer = from.read_to_end(ANSWER_BYTES).await.map_err(failed)?;
-    let answer: [u8; ANSWER_BYTES] = answer.try_into().map_err(|_| ProtocolError::Corrupt)?;
-    let both = u128::from_be_bytes(answer);
-    Ok(Arrived { bytes: (both >> 64) as u64, duration: Duration::from_micros(both as u64) })
+    if answer.len() != ANSWER_BYTES {
+        return Err(ProtocolError::Corrupt);
+    }
+    let number = |bytes: &[u8]| bytes.iter().fold(0, |all, &byte| all << 8 | u64::from(byte));
+    let mut numbers = answer.chunks(8).map(number);
+    let mut next = || numbers.next().unwrap_or(0);
+    let (bytes, first, last) = (next(), next(), next());
+    Ok(Arrived { bytes, first: Duration::from_micros(first), last: Duration::from_micros(last) })
 }
 
 /// Sends `count` messages of `bytes` bytes, each when the answer to the one before has come; how long each took. `on_rtt` gets it
@@ -155,12 +181,12 @@ pub async fn usage(connection: &Connection) -> Result<Usage, ProtocolError> {
     let (mut to, mut from) = connection.open_bi().await.map_err(failed)?;
     to.write_all(&[USAGE]).await.map_err(failed)?;
     to.finish().map_err(failed)?;
-    let Arrived { bytes, duration } = answer(&mut from).await?;
-    Ok(Usage { clock: Duration::from_micros(bytes), cpu: duration })
+    let Arrived { first: clock, last: cpu, .. } = answer(&mut from).await?;
+    Ok(Usage { clock, cpu })
 }
 
 /// Answers the requests of a connection until it is closed. `epoch` is when the server's clock was 0.
-pub async fn serve(connection: Connection, epoch: Instant) {
+pub async fn serve(connection: quinn::Connection, epoch: Instant) {
     while let Ok((to, from)) = connection.accept_bi().await {
         let connection = connection.clone();
         // A request that fails is the client's to report.
@@ -169,7 +195,7 @@ pub async fn serve(connection: Connection, epoch: Instant) {
 }
 
 async fn respond(
-    connection: &Connection,
+    connection: &quinn::Connection,
     epoch: Instant,
     mut to: SendStream,
     mut from: RecvStream,
@@ -179,12 +205,12 @@ async fn respond(
     match kind {
         [UPLOAD] => {
             to.write_all(&kind).await.map_err(failed)?;
-            let Arrived { bytes, duration } = receive(&mut from).await?;
-            to.write_all(&both(bytes, duration)).await.map_err(failed)?;
+            let arrived = receive(&mut from, epoch).await?;
+            to.write_all(&encoded(&arrived)).await.map_err(failed)?;
         }
         [USAGE] => {
-            let answer = both(micros(epoch.elapsed()), cpu_time());
-            to.write_all(&answer).await.map_err(failed)?;
+            let usage = Arrived { bytes: 0, first: epoch.elapsed(), last: cpu_time() };
+            to.write_all(&encoded(&usage)).await.map_err(failed)?;
         }
         [MEDIA] => media::receive(connection, epoch, &mut to, &mut from).await?,
         [ECHO] => {
@@ -197,9 +223,8 @@ async fn respond(
     to.finish().map_err(failed)
 }
 
-/// A number and a time in the form of an answer.
-fn both(number: u64, duration: Duration) -> [u8; ANSWER_BYTES] {
-    (u128::from(number) << 64 | u128::from(micros(duration))).to_be_bytes()
+fn encoded(Arrived { bytes, first, last }: &Arrived) -> Vec<u8> {
+    [*bytes, micros(*first), micros(*last)].iter().flat_map(|number| number.to_be_bytes()).collect()
 }
 
 pub(crate) fn micros(duration: Duration) -> u64 {
@@ -207,19 +232,19 @@ pub(crate) fn micros(duration: Duration) -> u64 {
 }
 
 /// Reads until the stream ends or is reset.
-async fn receive(stream: &mut RecvStream) -> Result<Arrived, ProtocolError> {
+async fn receive(stream: &mut RecvStream, epoch: Instant) -> Result<Arrived, ProtocolError> {
     let block = block();
-    let (mut good, mut began) = (0, None);
+    let (mut good, mut first, mut last) = (0, None, Duration::ZERO);
     loop {
         let chunk = match stream.read_chunk(usize::MAX, false).await {
             Ok(Some(chunk)) => chunk,
             Ok(None) | Err(ReadError::Reset(_)) => {
-                let duration = began.map_or(Duration::ZERO, |began: Instant| began.elapsed());
-                return Ok(Arrived { bytes: good, duration });
+                return Ok(Arrived { bytes: good, first: first.unwrap_or(last), last });
             }
             Err(error) => return Err(failed(error)),
         };
-        began = began.or_else(|| Some(now()));
+        last = epoch.elapsed();
+        first = first.or(Some(last));
         // The first byte of the stream was the kind of the request.
         let mut at = (chunk.offset.saturating_sub(1) % BLOCK_BYTES as u64) as usize;
         let mut rest = &chunk.bytes[..];

@@ -8,6 +8,7 @@ use quinn::congestion::ControllerFactory;
 use quinn::crypto::rustls::QuicClientConfig;
 use quinn::{ClientConfig, ServerConfig, TransportConfig, VarInt};
 use rustls::RootCertStore;
+use rustls::crypto::ring::default_provider;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use std::error::Error;
 use std::io;
@@ -20,6 +21,9 @@ pub const SERVER_NAME: &str = "localhost";
 
 /// Flow-control windows and send buffer in bytes: more than a second of 200 Mbit/s, so that they limit nothing.
 const WINDOW_BYTES: u32 = 32 << 20;
+
+/// A connection that has nothing to say says so this often.
+const KEEP_ALIVE: Duration = Duration::from_secs(5);
 
 /// A self-signed certificate and its key.
 #[derive(Debug)]
@@ -111,20 +115,51 @@ impl Trust {
         &self,
         controller: Arc<dyn ControllerFactory + Send + Sync>,
     ) -> Result<ClientConfig, Box<dyn Error + Send + Sync>> {
-        let mut config = match self {
-            Self::Certificate(certificate) => {
-                let mut roots = RootCertStore::empty();
-                roots.add(certificate.clone())?;
-                ClientConfig::with_root_certificates(Arc::new(roots))?
-            }
-            Self::Fingerprint(fingerprint) => {
-                ClientConfig::new(Arc::new(QuicClientConfig::try_from(fingerprint.client()?)?))
-            }
-        };
+        let mut config = ClientConfig::new(Arc::new(QuicClientConfig::try_from(self.tls()?)?));
         let mut transport = transport();
         transport.congestion_controller_factory(controller);
         config.transport_config(Arc::new(transport));
         Ok(config)
+    }
+}
+
+impl Trust {
+    /// The same for noq.
+    ///
+    /// # Errors
+    ///
+    /// Those of TLS.
+    pub fn noq_client(
+        &self,
+        controller: Arc<dyn noq::congestion::ControllerFactory + Send + Sync>,
+    ) -> Result<noq::ClientConfig, Box<dyn Error + Send + Sync>> {
+        let tls = noq::crypto::rustls::QuicClientConfig::try_from(self.tls()?)?;
+        let mut transport = noq::TransportConfig::default();
+        let window = noq::VarInt::from_u32(WINDOW_BYTES);
+        transport
+            .stream_receive_window(window)
+            .receive_window(window)
+            .send_window(WINDOW_BYTES.into())
+            .keep_alive_interval(Some(KEEP_ALIVE))
+            .congestion_controller_factory(controller);
+        let mut config = noq::ClientConfig::new(Arc::new(tls));
+        config.transport_config(Arc::new(transport));
+        Ok(config)
+    }
+
+    fn tls(&self) -> Result<rustls::ClientConfig, Box<dyn Error + Send + Sync>> {
+        match self {
+            Self::Certificate(certificate) => {
+                let mut roots = RootCertStore::empty();
+                roots.add(certificate.clone())?;
+                let config = rustls::ClientConfig::builder_with_provider(Arc::new(default_provider()))
+                    .with_protocol_versions(&[&rustls::version::TLS13])?
+                    .with_root_certificates(roots)
+                    .with_no_client_auth();
+                Ok(config)
+            }
+            Self::Fingerprint(fingerprint) => Ok(fingerprint.client()?),
+        }
     }
 }
 
@@ -135,6 +170,6 @@ fn transport() -> TransportConfig {
         .stream_receive_window(window)
         .receive_window(window)
         .send_window(WINDOW_BYTES.into())
-        .keep_alive_interval(Some(Duration::from_secs(5)));
+        .keep_alive_interval(Some(KEEP_ALIVE));
     config
 }

@@ -2,6 +2,10 @@
 //!
 //! quinn's statistics have the smoothed RTT only, of which a transfer of a few round trips gives no mean worth the name.
 
+mod noq;
+
+pub use noq::NoqTap;
+
 use quinn::congestion::{Controller, ControllerFactory, ControllerMetrics};
 use quinn_proto::RttEstimator;
 use std::any::Any;
@@ -37,7 +41,7 @@ impl std::fmt::Debug for Tap {
 impl ControllerFactory for Tap {
     fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn Controller> {
         let inner = Arc::clone(&self.inner).build(now, current_mtu);
-        Box::new(Tapped { inner, samples: self.samples.clone(), newest: None, of_frame: None })
+        Box::new(Tapped { inner, sampler: Sampler::new(self.samples.clone()) })
     }
 }
 
@@ -56,11 +60,35 @@ impl RttSamples {
 
 struct Tapped {
     inner: Box<dyn Controller>,
+    sampler: Sampler,
+}
+
+/// Takes the samples, whatever the stack.
+#[derive(Clone, Debug)]
+struct Sampler {
     samples: RttSamples,
     /// When the newest packet was sent that has been acknowledged.
     newest: Option<Instant>,
     /// The same of the frame at hand, if it is newer than all before.
     of_frame: Option<Instant>,
+}
+
+impl Sampler {
+    fn new(samples: RttSamples) -> Self {
+        Self { samples, newest: None, of_frame: None }
+    }
+
+    fn on_ack(&mut self, sent: Instant) {
+        if self.newest.is_none_or(|newest| sent > newest) {
+            (self.newest, self.of_frame) = (Some(sent), Some(sent));
+        }
+    }
+
+    fn on_end_acks(&mut self, now: Instant) {
+        if let Some(sent) = self.of_frame.take() {
+            self.samples.push(now.saturating_duration_since(sent));
+        }
+    }
 }
 
 impl Controller for Tapped {
@@ -69,9 +97,7 @@ impl Controller for Tapped {
     }
 
     fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, app_limited: bool, rtt: &RttEstimator) {
-        if self.newest.is_none_or(|newest| sent > newest) {
-            (self.newest, self.of_frame) = (Some(sent), Some(sent));
-        }
+        self.sampler.on_ack(sent);
         self.inner.on_ack(now, sent, bytes, app_limited, rtt);
     }
 
@@ -82,9 +108,7 @@ impl Controller for Tapped {
         app_limited: bool,
         largest_packet_num_acked: Option<u64>,
     ) {
-        if let Some(sent) = self.of_frame.take() {
-            self.samples.push(now.saturating_duration_since(sent));
-        }
+        self.sampler.on_end_acks(now);
         self.inner.on_end_acks(now, in_flight, app_limited, largest_packet_num_acked);
     }
 
@@ -111,12 +135,7 @@ impl Controller for Tapped {
     }
 
     fn clone_box(&self) -> Box<dyn Controller> {
-        Box::new(Self {
-            inner: self.inner.clone_box(),
-            samples: self.samples.clone(),
-            newest: self.newest,
-            of_frame: self.of_frame,
-        })
+        Box::new(Self { inner: self.inner.clone_box(), sampler: self.sampler.clone() })
     }
 
     fn initial_window(&self) -> u64 {

@@ -155,7 +155,12 @@ fn settle(relay: &Relay, tally: &EcnTally, delay_us: u64) {
 }
 
 async fn client(transfer: &Transfer, trust: &Trust, server: SocketAddr) -> Result<Measured, TransferError> {
-    let (tap, samples) = Tap::new(transfer.controller.factory());
+    let (tap, samples) = Tap::new(
+        transfer
+            .controller
+            .factory()
+            .ok_or_else(|| other(format!("{} is not there for quinn", transfer.controller.name())))?,
+    );
     let config = trust.client(Arc::new(tap)).map_err(other)?;
     let socket = bind((Ipv4Addr::LOCALHOST, 0).into()).map_err(other)?;
     let endpoint =
@@ -166,7 +171,7 @@ async fn client(transfer: &Transfer, trust: &Trust, server: SocketAddr) -> Resul
         let connection = connecting.await.map_err(other)?;
         let handshake = began.elapsed();
         let began = now();
-        protocol::upload(&connection, transfer.bytes).await?;
+        protocol::upload(&connection.clone().into(), transfer.bytes).await?;
         Ok((connection, handshake, began.elapsed()))
     };
     let result = timeout(transfer.time_limit, exchange)

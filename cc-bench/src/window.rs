@@ -9,6 +9,7 @@ use crate::protocol;
 use crate::quic::{Identity, SERVER_NAME};
 use crate::server::Server;
 use crate::socket::bind;
+use crate::stack::Connection;
 use cc_relay::{LinkConfig, PathConfig, Relay, RelayConfig};
 use quinn::congestion::{Controller, ControllerFactory};
 use quinn::{Endpoint, EndpointConfig, TokioRuntime};
@@ -139,13 +140,14 @@ pub fn measure(case: &Case) -> Result<Outcome, Box<dyn Error + Send + Sync>> {
         let socket = bind((Ipv4Addr::LOCALHOST, 0).into())?;
         let endpoint = Endpoint::new(EndpointConfig::default(), None, socket, Arc::new(TokioRuntime))?;
         let connection = endpoint.connect_with(config, relay.local_addr(), SERVER_NAME)?.await?;
+        let connection = Connection::from(connection);
         protocol::upload_for(&connection, case.warm_up).await?;
-        let lost = connection.stats().path.lost_packets;
+        let lost = connection.counted().lost_packets;
         take(&acked);
         let arrived = protocol::upload_for(&connection, case.duration).await?;
-        let (acked, lost) = (take(&acked), connection.stats().path.lost_packets - lost);
+        let (acked, lost) = (take(&acked), connection.counted().lost_packets - lost);
         endpoint.close(0_u32.into(), b"");
-        let kbps = arrived.bytes as f64 * 8e-3 / arrived.duration.as_secs_f64().max(1e-6);
+        let kbps = arrived.bytes as f64 * 8e-3 / arrived.duration().as_secs_f64().max(1e-6);
         Ok(Outcome::new(case, &acked, lost, kbps))
     };
     let result = runtime.block_on(async { timeout(limit, exchange).await });

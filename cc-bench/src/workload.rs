@@ -4,12 +4,11 @@ use crate::controllers::Controller;
 use crate::media::{self, Frames, Media, MediaReport};
 use crate::now;
 use crate::protocol::{self, Arrived, Usage, micros};
-use crate::quic::{SERVER_NAME, Trust};
-use crate::socket::{any_port, bind};
-use crate::tap::{RttSamples, Tap};
+use crate::quic::Trust;
+use crate::stack::{Connection, Counted, Endpoint, Stack};
+use crate::tap::RttSamples;
 use crate::usage::{Meter, share};
 use hdrhistogram::Histogram;
-use quinn::{Connection, Endpoint, EndpointConfig, TokioRuntime};
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -21,6 +20,8 @@ use tokio::time::timeout;
 pub struct Workload {
     /// Where the server is, or the relay in front of it.
     pub server: SocketAddr,
+    /// The stack of the clients.
+    pub stack: Stack,
     /// Controllers of the clients, in turn.
     pub controllers: Vec<Controller>,
     /// How many clients.
@@ -129,7 +130,8 @@ pub struct Quantiles {
 pub struct Bulk {
     /// The flows that ended well.
     pub flows: Vec<BulkFlow>,
-    /// Of all flows together, in kbit/s of data that arrived.
+    /// Of all flows together, in kbit/s of data that arrived: from the first byte of any flow to the last of any, and at least the
+    /// time for which they sent.
     pub throughput_kbps: f64,
     /// Jain's index of their throughputs, of all clients that had connected: 1 if all are alike.
     pub jain: f64,
@@ -144,9 +146,11 @@ pub struct BulkFlow {
     pub cc: String,
     /// Bytes that arrived.
     pub bytes: u64,
-    /// From the arrival of the first of them at the server until it knew of the end.
-    pub duration_us: u64,
-    /// Bytes over that time, in kbit/s.
+    /// When the first of them came, by the server's clock.
+    pub first_us: u64,
+    /// When the last of them came.
+    pub last_us: u64,
+    /// Bytes over the time that the phase took for all flows, in kbit/s.
     pub throughput_kbps: f64,
     /// Packets sent since the handshake began.
     pub sent_packets: u64,
@@ -180,6 +184,7 @@ pub async fn run(
     let mut connects = Vec::new();
     for (&controller, _) in workload.controllers.iter().cycle().zip(0..workload.clients) {
         connects.push(tokio::spawn(connect(
+            workload.stack,
             controller,
             workload.server,
             trust.clone(),
@@ -219,7 +224,7 @@ pub async fn run(
     }
     on_phase(Phase::End);
     for client in &clients {
-        client.endpoint.close(0_u32.into(), b"");
+        client.endpoint.close();
     }
     // Lets the closes leave; nothing depends on them.
     tokio::time::sleep(Duration::from_millis(20)).await;
@@ -258,22 +263,18 @@ async fn server_usage(clients: &[Arc<Client>]) -> Option<Usage> {
 }
 
 async fn connect(
+    stack: Stack,
     controller: Controller,
     server: SocketAddr,
     trust: Trust,
     limit: Duration,
 ) -> Result<(Client, Duration), String> {
-    let text = |error: &dyn std::fmt::Display| error.to_string();
-    let (tap, rtt) = Tap::new(controller.factory());
-    let config = trust.client(Arc::new(tap)).map_err(|error| text(&error))?;
-    let socket = bind(any_port(server)).map_err(|error| text(&error))?;
-    let endpoint = Endpoint::new(EndpointConfig::default(), None, socket, Arc::new(TokioRuntime))
-        .map_err(|error| text(&error))?;
+    let (endpoint, rtt) =
+        Endpoint::new(stack, controller, server, &trust).map_err(|error| error.to_string())?;
     let began = now();
-    let connecting = endpoint.connect_with(config, server, SERVER_NAME).map_err(|error| text(&error))?;
-    match timeout(limit, connecting).await {
+    match timeout(limit, endpoint.connect(server)).await {
         Ok(Ok(connection)) => Ok((Client { controller, endpoint, connection, rtt }, began.elapsed())),
-        Ok(Err(error)) => Err(text(&error)),
+        Ok(Err(error)) => Err(error.to_string()),
         Err(_) => Err(format!("no handshake within {limit:?}")),
     }
 }
@@ -345,18 +346,20 @@ async fn bulk_phase(
     let duration = workload.bulk;
     let each = |client: Arc<Client>| async move {
         match timeout(duration + GRACE, protocol::upload_for(&client.connection, duration)).await {
-            Ok(Ok(arrived)) => Ok(flow(&client, arrived)),
+            Ok(Ok(arrived)) => Ok((client, arrived)),
             Ok(Err(error)) => Err(error.to_string()),
             Err(_) => Err(format!("no answer within {GRACE:?}")),
         }
     };
-    let mut flows = Vec::new();
+    let mut arrived = Vec::new();
     for result in all(clients, each).await? {
         match result {
-            Ok(flow) => flows.push(flow),
+            Ok(flow) => arrived.push(flow),
             Err(error) => report.errors.push(format!("bulk: {error}")),
         }
     }
+    let time = phase_time(arrived.iter().map(|(_, arrived)| arrived), duration);
+    let flows: Vec<BulkFlow> = arrived.iter().map(|(client, arrived)| flow(client, arrived, time)).collect();
     samples.rtt_us = clients.iter().map(|client| client.rtt.take()).collect();
     let mut rtt = times();
     for &sample in samples.rtt_us.iter().flatten() {
@@ -382,16 +385,24 @@ async fn all<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
     Ok(results)
 }
 
-fn flow(client: &Client, Arrived { bytes, duration }: Arrived) -> BulkFlow {
-    let path = client.connection.stats().path;
+/// From the first byte of any flow to the last of any. A flow of its own short time would look as fast as the path for all.
+fn phase_time<'a>(flows: impl Iterator<Item = &'a Arrived> + Clone, at_least: Duration) -> Duration {
+    let with_bytes = || flows.clone().filter(|flow| flow.bytes > 0);
+    let first = with_bytes().map(|flow| flow.first).min().unwrap_or_default();
+    let last = with_bytes().map(|flow| flow.last).max().unwrap_or_default();
+    last.saturating_sub(first).max(at_least)
+}
+
+fn flow(client: &Client, arrived: &Arrived, time: Duration) -> BulkFlow {
+    let Counted { sent_packets, lost_packets } = client.connection.counted();
     BulkFlow {
         cc: client.controller.name().to_owned(),
-        bytes,
-        duration_us: micros(duration),
-        // Of nothing in no time: 0.
-        throughput_kbps: bytes as f64 * 8e-3 / duration.as_secs_f64().max(1e-6),
-        sent_packets: path.sent_packets,
-        lost_packets: path.lost_packets,
+        bytes: arrived.bytes,
+        first_us: micros(arrived.first),
+        last_us: micros(arrived.last),
+        throughput_kbps: arrived.bytes as f64 * 8e-3 / time.as_secs_f64().max(1e-6),
+        sent_packets,
+        lost_packets,
     }
 }
 
@@ -432,7 +443,8 @@ pub(crate) fn quantiles(times: &Histogram<u64>) -> Option<Quantiles> {
 
 #[cfg(test)]
 mod tests {
-    use super::{jain, quantiles, record, times};
+    use super::{jain, phase_time, quantiles, record, times};
+    use crate::protocol::Arrived;
     use std::time::Duration;
 
     #[test]
@@ -442,6 +454,17 @@ mod tests {
         // (1 + 3)^2 / (2 * (1 + 9)).
         assert!((jain(&[1.0, 3.0]) - 0.8).abs() < 1e-12);
         assert!((jain(&[0.0]) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn flows_that_come_late_are_counted_over_the_time_of_all() {
+        let ms = Duration::from_millis;
+        let flow = |bytes, first, last| Arrived { bytes, first: ms(first), last: ms(last) };
+        let flows = [flow(10, 1_000, 3_000), flow(5, 2_900, 3_100), flow(0, 0, 0)];
+        assert_eq!(phase_time(flows.iter(), ms(2_000)), ms(2_100));
+        // All of them stopped early.
+        assert_eq!(phase_time(flows.iter(), ms(3_000)), ms(3_000));
+        assert_eq!(phase_time([].iter(), ms(3_000)), ms(3_000));
     }
 
     #[test]

@@ -121,6 +121,51 @@ fn a_sweep_finds_a_server_elsewhere_and_takes_its_path_as_it_is() {
 }
 
 #[test]
+fn clients_of_noq_have_the_same_figures() {
+    let folder = folder("noq");
+    let output = bench(&[
+        "sweep",
+        "--loopback",
+        "--stack",
+        "noq",
+        "--cc",
+        "c4,cubic,noq-cubic",
+        "--clients",
+        "2",
+        "--delay-ms",
+        "5",
+        "--loss-percent",
+        "0",
+        "--messages",
+        "3",
+        "--media-s",
+        "0.2",
+        "--bulk-s",
+        "0.3",
+        "--runs",
+        "1",
+        "--out",
+        folder.to_str().unwrap(),
+    ]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("Clients: noq."), "{output:?}");
+    let runs = runs(&folder);
+    assert_eq!(runs.len(), 3);
+    for run in &runs {
+        let figure = |name: &str| run[name].parse::<f64>().unwrap();
+        assert_eq!(
+            (run["error"].as_str(), run["connected"].as_str(), run["echoed"].as_str()),
+            ("", "2", "2"),
+            "{run:?}"
+        );
+        assert!(figure("throughput_kbps") > 0.0 && figure("sent_packets") > 0.0, "{run:?}");
+        assert!(figure("rtt_mean_us") >= 10_000.0 && figure("echo_p50_us") >= 10_000.0, "{run:?}");
+        // 30 in a second for a fifth of one, of two clients.
+        assert!(figure("media_complete") > 0.0 && figure("media_frames") == 12.0, "{run:?}");
+    }
+}
+
+#[test]
 fn a_router_elsewhere_takes_the_path_from_the_sweep() {
     let folder = folder("router");
     let server = Running::start(&["server", "--listen", "127.0.0.1:0"]);
@@ -306,6 +351,8 @@ fn impossible_sweeps_end_with_2_before_anything_is_made() {
         (&["--clients", "0"][..], "0 is not in 1..=1024"),
         (&["--clients", "8,8"], "--clients: 8 is there twice (allowed: each value once)"),
         (&["--cc", "c4,c4"], "--cc: c4 is there twice"),
+        (&["--stack", "noq", "--cc", "quinn-cubic"], "--cc: quinn-cubic is not there for noq"),
+        (&["--cc", "c4,noq-bbr"], "--cc: noq-bbr is not there for quinn"),
         (&["--loss-percent", "51"], "out of range (allowed: 0..=50 %)"),
         (&["--delay-ms", "-1"], "unexpected argument"),
         (&["--rate-mbps", "0"], "out of range (allowed: 0.1..=10000 Mbit/s)"),

@@ -136,6 +136,7 @@ fn impossible_settings_end_with_2_and_say_what_is_allowed() {
         (&["--runs", "0"], "0 is not in 1..=1000"),
         (&["--time-limit-s", "0"], "0 is not in 1..=3600"),
         (&["--cc", "vegas"], "[possible values: cubic, quicdc, c4"),
+        (&["--debug-build", "--cc", "noq-bbr"], "--cc: noq-bbr is not there for quinn"),
         (&["--debug-build", "--proxy", "basic", "--size", "1GiB"], "--size: nothing is left"),
     ] {
         let output = table(arguments);

@@ -8,6 +8,7 @@ use crate::probe;
 use crate::quic::{Fingerprint, Identity, Trust};
 use crate::router::{self, Router};
 use crate::server::Server;
+use crate::stack::Stack;
 use crate::sweep::{Ready, Said, ServerReport};
 use crate::usage::Meter;
 use crate::workload::{self, Workload};
@@ -152,6 +153,9 @@ pub(super) struct ClientArgs {
     connect: SocketAddr,
     #[command(flatten)]
     trust: TrustArgs,
+    /// The stack of the clients
+    #[arg(long, value_enum, default_value_t = Stack::Quinn)]
+    stack: Stack,
     /// Controllers of the clients, in turn, with commas between them
     #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Controller::Cubic])]
     cc: Vec<Controller>,
@@ -198,6 +202,7 @@ pub(super) fn client(arguments: &ClientArgs) -> Result<ExitCode, Failure> {
     let trust = arguments.trust.trust()?.ok_or_else(no_trust)?;
     let workload = Workload {
         server: arguments.connect,
+        stack: arguments.stack,
         controllers: arguments.cc.clone(),
         clients: arguments.clients,
         handshake_limit: arguments.handshake_limit_s,

@@ -9,6 +9,7 @@ use crate::controllers::Controller;
 use crate::metadata::Metadata;
 use crate::quic::Trust;
 use crate::record::{self, Record};
+use crate::stack::Stack;
 use crate::sweep::{Place, Sweep, markdown};
 use clap::Args;
 use std::net::SocketAddr;
@@ -18,10 +19,11 @@ use std::time::Duration;
 
 #[derive(Args, Debug)]
 pub(super) struct SweepArgs {
-    /// Controllers, with commas between them
-    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [
-        Controller::Cubic, Controller::C4, Controller::Bbr, Controller::Quicdc, Controller::QuinnCubic,
-    ])]
+    /// The stack of the clients; the server is quinn in any case
+    #[arg(long, value_enum, default_value_t = Stack::Quinn)]
+    stack: Stack,
+    /// Controllers, with commas between them; cubic, c4, bbr, quicdc and the stack's own cubic if not given
+    #[arg(long, value_enum, value_delimiter = ',')]
     cc: Vec<Controller>,
     /// Without namespaces: client, relay and server on the loopback interface
     #[arg(long, conflicts_with_all = ["connect", "router"])]
@@ -144,10 +146,11 @@ impl SweepArgs {
         let has_relay = !matches!(place, Place::Server { .. });
         let each = |values: &[u64]| if has_relay { values.to_vec() } else { Vec::new() };
         Ok(Sweep {
+            stack: self.stack,
             mixes: if self.mix {
-                vec![self.cc.clone()]
+                vec![self.controllers()]
             } else {
-                self.cc.iter().map(|&controller| vec![controller]).collect()
+                self.controllers().into_iter().map(|one| vec![one]).collect()
             },
             place,
             cpus,
@@ -167,6 +170,17 @@ impl SweepArgs {
             runs: self.runs,
             seed: self.seed,
         })
+    }
+
+    fn controllers(&self) -> Vec<Controller> {
+        if !self.cc.is_empty() {
+            return self.cc.clone();
+        }
+        let own = match self.stack {
+            Stack::Quinn => Controller::QuinnCubic,
+            Stack::Noq => Controller::NoqCubic,
+        };
+        vec![Controller::Cubic, Controller::C4, Controller::Bbr, Controller::Quicdc, own]
     }
 
     fn place(&self) -> Result<Place, Failure> {

@@ -3,12 +3,15 @@
 use crate::controllers::Controller;
 use crate::media::Media;
 use crate::quic::Fingerprint;
+use crate::stack::Stack;
 use std::net::SocketAddr;
 use std::time::Duration;
 
 /// What to vary, and what to do in each cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sweep {
+    /// The stack of the clients; the server is quinn in any case.
+    pub stack: Stack,
     /// Controllers of the clients of a cell, in turn; each mix has its own cells.
     pub mixes: Vec<Vec<Controller>>,
     /// Where the programs run.
@@ -115,6 +118,14 @@ impl Sweep {
     pub fn check(&self) -> Result<(), String> {
         if self.messages == 0 && self.media.is_none() && self.bulk.is_zero() {
             return Err("nothing to measure (allowed: --messages, --media-s or --bulk-s above 0)".to_owned());
+        }
+        if let Some(controller) =
+            self.mixes.iter().flatten().find(|controller| !controller.is_for(self.stack))
+        {
+            let (name, stack) = (controller.name(), self.stack.name());
+            return Err(format!(
+                "--cc: {name} is not there for {stack} (allowed: those of this project and {stack}'s own)"
+            ));
         }
         let names = self.mixes.iter().map(|mix| name(mix)).collect::<Vec<_>>();
         for (argument, twice) in [

@@ -155,11 +155,12 @@ fn notes(sweep: &Sweep, raw: &RawPath) -> String {
     };
     let RawPath { probed, throughput_kbps, echo_p50_us, lost_packets, sent_packets } = raw;
     format!(
-        "{place}{path}. Means over the runs and standard deviations. Raw path{}: UDP blast {:.0} Mbit/s ({:.1} % lost), UDP round trip \
+        "Clients: {}. {place}{path}. Means over the runs and standard deviations. Raw path{}: UDP blast {:.0} Mbit/s ({:.1} % lost), UDP round trip \
          {:.2} ms ({:.1} % lost), one flow of quinn's CUBIC {:.0} Mbit/s ({lost_packets} of {sent_packets} packets lost), echo {:.2} ms; \
          `of raw` is of that flow. CPU: of one CPU, in the busiest phase; all: part of all CPUs in use, by whatever process. Bound by: \
          what had no CPU time left (client, server, relay, machine), late: more than 1 % of the relay's departures later than 1 ms, \
          raw: nine tenths of what the hosts do without a path.\n",
+        sweep.stack.name(),
         if matches!(sweep.place, Place::Server { .. }) {
             ""
         } else {
@@ -177,7 +178,7 @@ fn notes(sweep: &Sweep, raw: &RawPath) -> String {
 fn media_notes(sweep: &Sweep) -> String {
     sweep.media.as_ref().map_or_else(String::new, |media| {
         format!(
-            "Frames of {} bytes, {} in a second from each client for {:?}, as QUIC datagrams. Delay: from the hand-over of a frame to quinn until \
+            "Frames of {} bytes, {} in a second from each client for {:?}, as QUIC datagrams. Delay: from the hand-over of a frame to the stack until \
              the last of its datagrams was there, of frames that arrived whole. In time: of all frames. Lateness: what the delay is above \
              the deadline. Sender late: the longest that a frame was handed over after it was due.\n",
             media.frame_bytes, media.frames_per_s, media.duration

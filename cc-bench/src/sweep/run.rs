@@ -144,6 +144,7 @@ impl Sweep {
             seed: self.seed.wrapping_add(u64::from(run)),
         };
         let load = Load {
+            stack: self.stack,
             controllers: cell.controllers.clone(),
             clients: cell.clients,
             messages: self.messages,

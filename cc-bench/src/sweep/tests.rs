@@ -5,11 +5,13 @@ use super::{Place, RawPath, Run, Sweep, markdown};
 use crate::controllers::Controller;
 use crate::media::{Deadline, Media, MediaReport};
 use crate::probe::Probed;
+use crate::stack::Stack;
 use crate::workload::{Bulk, BulkFlow, Phase, PhaseCpu, Quantiles, Report};
 use std::time::Duration;
 
 fn sweep() -> Sweep {
     Sweep {
+        stack: Stack::Quinn,
         mixes: vec![vec![Controller::C4], vec![Controller::QuinnCubic]],
         place: Place::Namespaces,
         cpus: None,
@@ -44,7 +46,8 @@ fn a_mix_is_one_cell_and_has_shares() {
     let flow = |cc: &str, throughput_kbps| BulkFlow {
         cc: cc.to_owned(),
         bytes: 1,
-        duration_us: 1,
+        first_us: 0,
+        last_us: 1,
         throughput_kbps,
         sent_packets: 1,
         lost_packets: 0,
@@ -165,6 +168,8 @@ fn a_sweep_that_measures_nothing_or_something_twice_is_impossible() {
     assert_eq!(sweep().check(), Ok(()));
     let nothing = Sweep { messages: 0, bulk: Duration::ZERO, ..sweep() };
     assert!(nothing.check().unwrap_err().starts_with("nothing to measure"));
+    let foreign = Sweep { stack: Stack::Noq, ..sweep() };
+    assert!(foreign.check().unwrap_err().starts_with("--cc: quinn-cubic is not there for noq"));
     let twice = Sweep { losses_ppm: vec![0, 5_000, 5_000], ..sweep() };
     assert!(twice.check().unwrap_err().starts_with("--loss-percent: 0.5 is there twice"));
     let twice = Sweep { mixes: vec![vec![Controller::C4], vec![Controller::C4]], ..sweep() };
