@@ -187,15 +187,17 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
     /// Adds up what is not acked for the first time: losses and late acks. `newest` is the newest of the packets that are.
     #[inline(never)]
     fn tally_others(&mut self, tally: &mut Tally, newest: &mut (bool, Instant, u64)) {
+        let mut newly_lost: u64 = 0;
+        let (mut first_lost, mut last_lost) = (u64::MAX, 0);
         let mut walk = Walk::default();
         while let Some(index) = self.next_marked(&mut walk) {
             let Some(entry) = self.ring.at(index) else { continue };
             let (number, bytes) = (self.ring.number(index), entry.bytes());
             match entry.state() {
                 State::MarkedLost => {
-                    tally.sums.newly_lost = tally.sums.newly_lost.saturating_add(bytes);
-                    let first = tally.lost_span.map_or(number, |(first, _)| first);
-                    tally.lost_span = Some((first, number));
+                    newly_lost = newly_lost.saturating_add(bytes);
+                    first_lost = first_lost.min(number);
+                    last_lost = number;
                 }
                 State::MarkedLate => {
                     let this = (true, entry.sent_at(), number);
@@ -213,7 +215,11 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
                 _ => {}
             }
         }
-        self.rate.add_lost(tally.sums.newly_lost);
+        if first_lost <= last_lost {
+            tally.lost_span = Some((first_lost, last_lost));
+        }
+        tally.sums.newly_lost = newly_lost;
+        self.rate.add_lost(newly_lost);
     }
 
     /// Acks among losses cut what may become persistent congestion.

@@ -166,7 +166,8 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
         let Self { loss, ring, rtt, frame, .. } = self;
         loss.detect(ring, rtt, now, space, |number| {
             frame.has_others = true;
-            frame.marks.insert(number);
+            // Numbers come descending.
+            frame.marks.insert_anywhere(number);
         });
     }
 

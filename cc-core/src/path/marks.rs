@@ -11,7 +11,8 @@ const RANGES: usize = 16;
 /// in, so that the state of each packet has the last word.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Marks {
-    ranges: Vec<Range, RANGES>,
+    /// At most [`RANGES`], but for a moment.
+    ranges: Vec<Range, { RANGES + 1 }>,
 }
 
 /// First and last number.
@@ -56,72 +57,49 @@ impl Marks {
         }
     }
 
+    /// The same for a number that does not come ascending.
     #[inline(never)]
-    fn insert_anywhere(&mut self, number: u64) {
+    pub(super) fn insert_anywhere(&mut self, number: u64) {
         let index = self.ranges.partition_point(|&(_, last)| last < number);
         if self.ranges.get(index).is_some_and(|&(first, _)| first <= number) {
             return;
         }
-        let below = self.gap(index, number);
-        let above = self.ranges.get(index).map(|&(first, _)| first.saturating_sub(number));
-        if self.ranges.is_full() && below != Some(1) && above != Some(1) {
-            self.make_room(index, number, below, above);
-            return;
-        }
-        match (below, above) {
-            (Some(1), Some(1)) => self.close(index),
-            (Some(1), _) => self.extend_up(index, number),
-            (_, Some(1)) => self.extend_down(index, number),
-            // There is room.
-            _ => drop(shift::insert(&mut self.ranges, index, (number, number))),
-        }
-    }
-
-    /// No range is left for a number that touches none: closes the smallest gap that there would be.
-    fn make_room(&mut self, index: usize, number: u64, below: Option<u64>, above: Option<u64>) {
-        let (mut inner, mut at) = (u64::MAX, 0);
-        let mut last = None;
-        for (index, &(first, end)) in self.ranges.iter().enumerate() {
-            let gap = last.map_or(u64::MAX, |last| first.wrapping_sub(last));
-            if gap < inner {
-                (inner, at) = (gap, index);
+        // There is room for one more than are kept.
+        let _ = shift::insert(&mut self.ranges, index, (number, number));
+        // The upper neighbour first, which leaves the index as it is.
+        for at in [index.wrapping_add(1), index] {
+            if self.gap(at) == 1 {
+                self.join(at);
             }
-            last = Some(end);
         }
-        let nearest = below.unwrap_or(u64::MAX).min(above.unwrap_or(u64::MAX));
-        if inner < nearest {
-            self.close(at);
-            // There is room now: the number touches no range, so it comes back here no more.
-            self.insert_anywhere(number);
-        } else if below == Some(nearest) {
-            self.extend_up(index, number);
-        } else {
-            self.extend_down(index, number);
-        }
-    }
-
-    /// Distance of `number` from the range before `index`; 1 if it touches it.
-    fn gap(&self, index: usize, number: u64) -> Option<u64> {
-        let &(_, last) = self.ranges.get(index.checked_sub(1)?)?;
-        Some(number.saturating_sub(last))
-    }
-
-    /// Makes one range of those before and at `index`.
-    fn close(&mut self, index: usize) {
-        if let Some((_, last)) = shift::remove(&mut self.ranges, index) {
-            self.extend_up(index, last);
+        if self.ranges.len() > RANGES {
+            let (mut smallest, mut at) = (u64::MAX, 1);
+            for index in 1..self.ranges.len() {
+                let gap = self.gap(index);
+                if gap < smallest {
+                    (smallest, at) = (gap, index);
+                }
+            }
+            self.join(at);
         }
     }
 
-    fn extend_up(&mut self, index: usize, number: u64) {
-        if let Some((_, last)) = index.checked_sub(1).and_then(|before| self.ranges.get_mut(before)) {
-            *last = number;
+    /// Distance of the range at `index` from the one before; 1 if they touch. Very large where there are not both.
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
+    fn gap(&self, index: usize) -> u64 {
+        match (self.ranges.get(index.wrapping_sub(1)), self.ranges.get(index)) {
+            (Some(&(_, last)), Some(&(first, _))) => first.wrapping_sub(last),
+            _ => u64::MAX,
         }
     }
 
-    fn extend_down(&mut self, index: usize, number: u64) {
-        if let Some((first, _)) = self.ranges.get_mut(index) {
-            *first = number;
+    /// Makes one range of the one at `index` and the one before.
+    #[cfg_attr(target_pointer_width = "32", inline(never))]
+    fn join(&mut self, index: usize) {
+        if let Some((_, last)) = shift::remove(&mut self.ranges, index)
+            && let Some(before) = self.ranges.get_mut(index.wrapping_sub(1))
+        {
+            before.1 = last;
         }
     }
 }

@@ -116,7 +116,8 @@ impl<C: CongestionController, const N: usize> Path<C, N> {
     /// No data is left to send although window and pacer allow it. Ignored while the window is full: then the
     /// window is the limit (draft-ietf-ccwg-bbr, "Detecting application-limited phases").
     pub fn on_app_limited(&mut self, now: Instant) {
-        if self.bytes_in_flight >= self.window() {
+        // At or above `window`.
+        if self.is_full() || self.bytes_in_flight >= self.controller.cwnd() {
             return;
         }
         self.limited_by = SendLimit::NoData;
