@@ -12,9 +12,8 @@ use crate::{CongestionController, Instant, PacketSpace, PeerInstant};
 /// Numbers that may be missing are kept as the number behind them, zero standing for none: that is what they are
 /// compared by.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub(super) struct Frame {
-    /// The numbers marked.
-    pub(super) marks: Marks,
     /// Behind the highest number named by an ack, marked or not.
     pub(super) named_end: u64,
     /// Behind the highest number newly acked of each of [`SPACES`], that had not been declared lost.
@@ -27,6 +26,8 @@ pub(super) struct Frame {
     pub(super) ecn: Option<EcnCounts>,
     /// Packets newly acked since `ecn` is there.
     pub(super) ecn_acked: u64,
+    /// The numbers marked.
+    pub(super) marks: Marks,
     pub(super) received: ReceiveTimes,
 }
 

@@ -12,10 +12,8 @@ use std::ops::Range;
 ///
 /// What walks over entries does so by their index, counted from the front: indexes fit a register on every CPU.
 #[derive(Clone)]
+#[repr(C)]
 pub(super) struct Ring<const N: usize> {
-    /// Entry number `i` from the front is in slot `head + i`, less `N` if there is no such slot. A slot is made when it is first
-    /// needed, so that memory which the flight never takes is never touched.
-    slots: Vec<Entry, N>,
     /// Slot of the front entry; below `N`.
     head: usize,
     /// Entries; at most `N`.
@@ -26,6 +24,9 @@ pub(super) struct Ring<const N: usize> {
     front: u64,
     /// Whether the packet before the front entry was lost.
     lost_before_front: bool,
+    /// Entry number `i` from the front is in slot `head + i`, less `N` if there is no such slot. A slot is made when it is first
+    /// needed, so that memory which the flight never takes is never touched.
+    slots: Vec<Entry, N>,
 }
 
 impl<const N: usize> Ring<N> {
