@@ -127,6 +127,13 @@ mod tests {
     }
 
     #[test]
+    fn intervals_end_at_71_minutes() {
+        // 2^32 - 1 us and two hours: 8 589 934 590 B / 4 294.967295 s = 2 000 000 B/s
+        assert_eq!(estimate(&[sample(8_589_934_590, 4_294_967_295, 0)]), 2_000_000);
+        assert_eq!(estimate(&[sample(8_589_934_590, 7_200_000_000, 0)]), 2_000_000);
+    }
+
+    #[test]
     fn intervals_are_whole_microseconds() {
         // 2 000 B in 1999.9 us count as 1999 us: 1 000 500.25 B/s
         let odd = RateSample { ack_interval: Duration::from_nanos(1_999_900), ..sample(2_000, 0, 0) };

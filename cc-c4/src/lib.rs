@@ -41,9 +41,10 @@
 //!
 //! All arithmetic is on integers: every division but one (below) floors, in the order written, and everything else
 //! saturates. Spans of time are truncated to whole microseconds on input, once, and more than 2^32 - 1 of them (71 min
-//! 34 s) count as so many: so most of the arithmetic has 32 bits, which makes C4 small and fast on a microcontroller. A
-//! product of a rate and a span of 2^64 / 10^6 bytes or more (18.4 TB) counts as no limit, and more bytes than that in one span count
-//! as so many. Only the loss average is finer, with 40 fractional bits, each step rounded down.
+//! 34 s) count as so many: so most of the arithmetic has 32 bits, which makes C4 small and fast on a microcontroller.
+//! That holds for RTTs, ACK delays and the spans of rate samples; the reference has 64 bits. More bytes in one span than
+//! 2^64 / 10^6 (18.4 TB) count as so many for a rate; as a window they are no limit. Packets and marks are counted up to
+//! 2^32 - 1. Only the loss average is finer, with 40 fractional bits, each step rounded down.
 //!
 //! # No reaction, on purpose
 //!
