@@ -1,4 +1,6 @@
 //! Real connections of noq, over loopback and through a relay.
+//!
+//! None moves to another address: noq 1.4 often loses a connection that does, with controllers of its own, too.
 
 #[path = "../../cc-adapter/stack-tests/migration.rs"]
 mod migration;

@@ -42,6 +42,7 @@
 //!   is over, and for a lost MTU probe after it. Spurious losses are not told.
 //! - **CE marks** come as a count, without those of ECT(0), and not when there are none (s2n-quic marks its packets ECT(0)).
 //! - **Application-limited** is known at each send but for Initial and Handshake packets, which count as limited.
+//! - **Migration.** Every path gets a controller of its own, also where only the port is new.
 //! - **Seeds.** Each connection and each new path gets one of its own.
 #![forbid(unsafe_code)]
 #![deny(
