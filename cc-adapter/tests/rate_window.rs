@@ -1,12 +1,13 @@
 //! What a window that stands for a rate does to queue and throughput, compared with the plain product of rate and smoothed RTT, in a
-//! model of quinn on a bottleneck: its calls, its pacer, its send times that several packets share, its timer of a millisecond. With
-//! `--nocapture` each test prints what it measured.
+//! model of quinn on a bottleneck: its calls, its pacer, its send times that several packets share, its timer of a millisecond. And with a
+//! stack that is the same but for a pacer that takes the controller's rate. With `--nocapture` each test prints what it measured.
 
 use cc_adapter::{Ledger, SendTimes};
 use cc_core::{
     AckedPacket, CongestionController, Duration, Instant, LossCause, LostPacket, Pacer, PacketSpace, Rate,
 };
 use std::collections::VecDeque;
+use std::fmt;
 
 const DATAGRAM: u64 = 1_200;
 const START: Instant = Instant::from_secs(1);
@@ -35,6 +36,8 @@ enum Rule {
     Ours,
     /// `min(cwnd, rate * smoothed_rtt)`.
     Plain,
+    /// Another stack, whose pacer takes the rate.
+    Paced,
 }
 
 /// Use of the link in percent and mean RTT in milliseconds.
@@ -42,6 +45,12 @@ enum Rule {
 struct Measured {
     used: f64,
     rtt: f64,
+}
+
+impl fmt::Display for Measured {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:5.1} % {:5.1} ms", self.used, self.rtt)
+    }
 }
 
 struct Packet {
@@ -122,12 +131,18 @@ impl<C: CongestionController> Model<C> {
                 let paced = rate.bytes_in(self.ledger.smoothed_rtt()).max(least);
                 controller.cwnd().min(paced.div_ceil(DATAGRAM) * DATAGRAM)
             }
+            (Rule::Paced, _) => self.ledger.window(),
             _ => self.ledger.window_for_rate(),
         }
     }
 
     /// 1.25 windows in a smoothed RTT, and the windows of two milliseconds at a time but 10 to 256 datagrams.
     fn set_pace(&mut self, window: u64) {
+        if matches!(self.rule, Rule::Paced) {
+            let controller = self.ledger.controller();
+            self.pacer.set_rate(self.now, controller.pacing_rate(), controller.send_quantum());
+            return;
+        }
         let micros = self.ledger.smoothed_rtt().as_micros().max(1);
         let rate = Rate::from_bytes_per_sec(window * 1_250_000 / micros);
         let burst = (window * 2_000 / micros).clamp(10 * DATAGRAM, 256 * DATAGRAM);
@@ -136,8 +151,8 @@ impl<C: CongestionController> Model<C> {
 
     fn departure(&mut self) -> Instant {
         let at = self.pacer.departure(self.now, DATAGRAM);
-        if at <= self.now {
-            return self.now;
+        if at <= self.now || matches!(self.rule, Rule::Paced) {
+            return at.max(self.now);
         }
         let ticks = at.as_nanos().div_ceil(TIMER.as_nanos());
         Instant::from_nanos(ticks * TIMER.as_nanos())
@@ -248,73 +263,85 @@ fn measure<C: CongestionController>(make: &impl Fn() -> C, path: Path, rule: Rul
     sum
 }
 
-/// On paths of 20 and 200 Mbit/s, of 2 and 40 ms, with and without jitter: what is measured with our rule and with the plain one.
-fn on_each_path<C: CongestionController>(
-    make: impl Fn() -> C,
-    loss_percent: u64,
-    mut check: impl FnMut(Path, Measured, Measured),
-) {
+/// What is measured on one path with each rule.
+#[derive(Clone, Copy, Debug)]
+struct Comparison {
+    path: Path,
+    ours: Measured,
+    plain: Measured,
+    paced: Measured,
+}
+
+impl Comparison {
+    /// The throughput is that of the plain rule, but for two points; the RTT is not longer, but for half of a millisecond.
+    fn check(&self) {
+        assert!(self.ours.used > self.plain.used - 2.0 && self.ours.rtt < self.plain.rtt + 0.5, "{self:?}");
+    }
+}
+
+/// Paths of 20 and 200 Mbit/s, of 2 and 40 ms, with and without jitter.
+fn compare<C: CongestionController>(make: impl Fn() -> C, loss_percent: u64) -> Vec<Comparison> {
+    let mut comparisons = Vec::new();
     for megabits in [20, 200] {
         for rtt in [2, 40].map(Duration::from_millis) {
             for jitter in [0, 500].map(Duration::from_micros) {
                 let path = Path { megabits, rtt, loss_percent, jitter };
-                let ours = measure(&make, path, Rule::Ours);
-                let plain = measure(&make, path, Rule::Plain);
+                let [ours, plain, paced] =
+                    [Rule::Ours, Rule::Plain, Rule::Paced].map(|rule| measure(&make, path, rule));
                 println!(
-                    "{megabits:3} Mbit/s {:2} ms, jitter {:3} us, loss {loss_percent} %: {:5.1} % {:5.1} ms; plain {:5.1} % {:5.1} ms",
+                    "{megabits:3} Mbit/s {:2} ms, jitter {:3} us, loss {loss_percent} %: {ours}; plain {plain}; paced {paced}",
                     rtt.as_millis(),
                     jitter.as_micros(),
-                    ours.used,
-                    ours.rtt,
-                    plain.used,
-                    plain.rtt,
                 );
-                check(path, ours, plain);
+                comparisons.push(Comparison { path, ours, plain, paced });
             }
         }
     }
+    comparisons
 }
 
-/// The throughput is that of the plain rule, but for two points; the RTT is not longer, but for half of a millisecond.
-fn costs_nothing(path: Path, ours: Measured, plain: Measured) {
-    assert!(ours.used > plain.used - 2.0 && ours.rtt < plain.rtt + 0.5, "{path:?}: {ours:?}, {plain:?}");
+/// The mean over paths.
+fn mean(comparisons: &[Comparison], value: impl Fn(&Comparison) -> f64) -> f64 {
+    comparisons.iter().map(value).sum::<f64>() / comparisons.len() as f64
+}
+
+fn c4() -> cc_c4::C4 {
+    cc_c4::C4::new(&cc_c4::Config::default())
+}
+
+fn bbr() -> cc_bbr::Bbr {
+    cc_bbr::Bbr::new(&cc_bbr::Config::default())
 }
 
 #[test]
 fn c4_fills_the_link_without_a_standing_queue() {
-    let mut sums = (0.0, 0.0);
-    on_each_path(
-        || cc_c4::C4::new(&cc_c4::Config::default()),
-        0,
-        |path, ours, plain| {
-            costs_nothing(path, ours, plain);
-            let base = path.rtt.as_micros() as f64 / 1_000.0;
-            sums = (sums.0 + ours.rtt - base, sums.1 + plain.rtt - base);
-        },
-    );
-    assert!(sums.0 < sums.1 / 3.0, "queues of {} ms; {} ms with the plain rule", sums.0, sums.1);
+    let comparisons = compare(c4, 0);
+    comparisons.iter().for_each(Comparison::check);
+    let base = mean(&comparisons, |on| on.path.rtt.as_micros() as f64 / 1_000.0);
+    let ours = mean(&comparisons, |on| on.ours.rtt) - base;
+    let plain = mean(&comparisons, |on| on.plain.rtt) - base;
+    let paced = mean(&comparisons, |on| on.paced.rtt) - base;
+    assert!(ours < plain.min(paced) / 3.0, "queues of {ours} ms; plain {plain} ms, paced {paced} ms");
 }
 
 #[test]
 fn bbr_is_as_it_was() {
-    on_each_path(|| cc_bbr::Bbr::new(&cc_bbr::Config::default()), 0, costs_nothing);
+    compare(bbr, 0).iter().for_each(Comparison::check);
 }
 
 /// Losses make a run a matter of chance: only the mean of all paths is compared.
-fn mean_use_under_loss<C: CongestionController>(make: impl Fn() -> C) -> (f64, f64) {
-    let mut sums = (0.0, 0.0);
-    on_each_path(make, 1, |_, ours, plain| sums = (sums.0 + ours.used / 8.0, sums.1 + plain.used / 8.0));
-    sums
+fn loses_no_throughput<C: CongestionController>(make: impl Fn() -> C) {
+    let comparisons = compare(make, 1);
+    let (ours, plain) = (mean(&comparisons, |on| on.ours.used), mean(&comparisons, |on| on.plain.used));
+    assert!(ours > plain - 2.0, "{ours} %, plain {plain} %");
 }
 
 #[test]
 fn c4_loses_no_throughput_under_loss() {
-    let (ours, plain) = mean_use_under_loss(|| cc_c4::C4::new(&cc_c4::Config::default()));
-    assert!(ours > plain - 2.0, "{ours} %, plain {plain} %");
+    loses_no_throughput(c4);
 }
 
 #[test]
 fn bbr_loses_no_throughput_under_loss() {
-    let (ours, plain) = mean_use_under_loss(|| cc_bbr::Bbr::new(&cc_bbr::Config::default()));
-    assert!(ours > plain - 2.0, "{ours} %, plain {plain} %");
+    loses_no_throughput(bbr);
 }
