@@ -31,7 +31,7 @@
 //! | 200 Mbit/s, 40 ms | 100.0, 80.8 | 99.7, 41.0 | 96.3, 42.4 | 96.2, 41.7 |
 //! | with jitter | 99.9, 55.0 | 99.2, 42.1 | 97.3, 41.8 | 96.7, 41.6 |
 //!
-//! With 1 % of random loss the means over these paths are 64.6 and 63.8 % for C4, 85.7 and 84.6 % for BBR, a difference within that of the runs.
+//! With 1 % of random loss the means over these paths are 64.6 and 63.8 % for C4, 85.7 and 84.7 % for BBR: less than what single runs differ by.
 //! Where jitter is many times the path's RTT (5 ms on 2 ms) the variations cover it and nothing changes; after a path became 60 ms longer, the minimum is
 //! forgotten after 10 s at most and costs an eighth of the rate until then. Other rules were tried: with none of the queue granted BBR starves
 //! (25 % instead of 73 % of 200 Mbit/s at 2 ms with jitter and loss), and C4's own window alone, without the rate, fills the queue (RTT
