@@ -1,10 +1,13 @@
-//! Congestion controllers compared on real QUIC connections: client, server and the relay between them in one process,
-//! over UDP sockets of the loopback interface.
+//! Congestion controllers compared on real QUIC connections over UDP sockets.
 //!
-//! `cc-bench table` is the comparison of quinn's pull request 2524, each controller with no proxy, with one that knows
-//! nothing of ECN and with one that marks; see the README of this crate for what its columns mean.
+//! - `cc-bench table` and `pairs`: client, server and the relay between them in one process. The table is the comparison of quinn's pull
+//!   request 2524, each controller with no proxy, with one that knows nothing of ECN and with one that marks.
+//! - `cc-bench sweep`: N clients against one server through a relay, each a program of its own ([`child`]) in a network
+//!   namespace ([`hosts`]), on the loopback interface or on another machine ([`router`]). What the clients do is [`workload`], what is
+//!   varied and printed [`mod@sweep`]; [`probe`] measures the path without QUIC.
+//! - `cc-bench window`: a measurement held against arithmetic.
 //!
-//! Linux only: elsewhere the crate is empty.
+//! See the README of this crate for what the columns mean. Linux only: elsewhere the crate is empty.
 
 #![cfg(target_os = "linux")]
 

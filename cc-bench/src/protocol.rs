@@ -1,6 +1,6 @@
 //! What client and server say to each other: one stream for each request, whose first byte says what it is.
 
-use crate::stack::{Connection, Receiving};
+use crate::stack::{Connection, Receiving, Sending};
 use crate::usage::cpu_time;
 use crate::{media, now};
 use quinn::{ReadError, RecvStream, SendStream};
@@ -105,21 +105,51 @@ pub async fn upload(connection: &Connection, bytes: u64) -> Result<(), ProtocolE
 ///
 /// See [`ProtocolError`].
 pub async fn upload_for(connection: &Connection, duration: Duration) -> Result<Arrived, ProtocolError> {
-    let block = block();
-    let (mut to, mut from) = connection.open_bi().await.map_err(failed)?;
-    to.write_all(&[UPLOAD]).await.map_err(failed)?;
-    // Until it is known that the server counts: its first packet may get lost.
-    from.read_exact(&mut [0]).await.map_err(failed)?;
-    let until = now() + duration;
-    while let Some(left) = until.checked_duration_since(now()) {
-        match timeout(left, to.write_all(&block)).await {
-            Ok(result) => result.map_err(failed)?,
-            // In the middle of a block, of which the server then gets the beginning.
-            Err(_) => break,
-        }
+    let upload = Upload::begin(connection).await?;
+    upload.send_until(now() + duration).await
+}
+
+/// A stream that the server is ready to count.
+#[derive(Debug)]
+pub struct Upload {
+    to: Sending,
+    from: Receiving,
+}
+
+impl Upload {
+    /// Opens it, and waits for the server's word: its first packet may get lost.
+    ///
+    /// # Errors
+    ///
+    /// See [`ProtocolError`].
+    pub async fn begin(connection: &Connection) -> Result<Self, ProtocolError> {
+        let (mut to, mut from) = connection.open_bi().await.map_err(failed)?;
+        to.write_all(&[UPLOAD]).await.map_err(failed)?;
+        from.read_exact(&mut [0]).await.map_err(failed)?;
+        Ok(Self { to, from })
     }
-    to.reset().map_err(failed)?;
-    answer(&mut from).await
+
+    /// Sends as much as goes; what has arrived when the server hears of the end.
+    ///
+    /// # Errors
+    ///
+    /// See [`ProtocolError`].
+    pub async fn send_until(mut self, until: Instant) -> Result<Arrived, ProtocolError> {
+        let block = block();
+        while let Some(left) = until.checked_duration_since(now()) {
+            match timeout(left, self.to.write_all(&block)).await {
+                // As long as there is room nothing waits: the others, and what sends, have their turn.
+                Ok(result) => {
+                    result.map_err(failed)?;
+                    tokio::task::yield_now().await;
+                }
+                // In the middle of a block, of which the server then gets the beginning.
+                Err(_) => break,
+            }
+        }
+        self.to.reset().map_err(failed)?;
+        answer(&mut self.from).await
+    }
 }
 
 async fn answer(from: &mut Receiving) -> Result<Arrived, ProtocolError> {

@@ -19,8 +19,17 @@ use std::time::Duration;
 /// Name in the certificate.
 pub const SERVER_NAME: &str = "localhost";
 
-/// Flow-control windows and send buffer in bytes: more than a second of 200 Mbit/s, so that they limit nothing.
+/// Flow-control windows, and send buffer of a single client, in bytes: more than a second of 200 Mbit/s, so that they limit nothing.
 const WINDOW_BYTES: u32 = 32 << 20;
+
+/// Send buffer of each of some clients of one process, in bytes. They fill it as soon as they may, which takes the CPU of all: 64
+/// times 32 MiB is a second, in which nothing else is done.
+#[must_use]
+pub fn send_buffer(clients: u32) -> u32 {
+    const ALL: u32 = 64 << 20;
+    const LEAST: u32 = 2 << 20;
+    (ALL / clients.max(1)).clamp(LEAST, WINDOW_BYTES)
+}
 
 /// A connection that has nothing to say says so this often.
 const KEEP_ALIVE: Duration = Duration::from_secs(5);
@@ -61,7 +70,7 @@ impl Identity {
     pub fn server(&self) -> Result<ServerConfig, Box<dyn Error + Send + Sync>> {
         let mut config =
             ServerConfig::with_single_cert(vec![self.certificate.clone()], self.key.clone_key())?;
-        config.transport_config(Arc::new(transport()));
+        config.transport_config(Arc::new(transport(WINDOW_BYTES)));
         Ok(config)
     }
 
@@ -106,7 +115,7 @@ impl Trust {
         }
     }
 
-    /// Of a client that sends with this controller.
+    /// Of a client that sends with this controller and has a buffer of so many bytes.
     ///
     /// # Errors
     ///
@@ -114,9 +123,10 @@ impl Trust {
     pub fn client(
         &self,
         controller: Arc<dyn ControllerFactory + Send + Sync>,
+        send_buffer: u32,
     ) -> Result<ClientConfig, Box<dyn Error + Send + Sync>> {
         let mut config = ClientConfig::new(Arc::new(QuicClientConfig::try_from(self.tls()?)?));
-        let mut transport = transport();
+        let mut transport = transport(send_buffer);
         transport.congestion_controller_factory(controller);
         config.transport_config(Arc::new(transport));
         Ok(config)
@@ -132,6 +142,7 @@ impl Trust {
     pub fn noq_client(
         &self,
         controller: Arc<dyn noq::congestion::ControllerFactory + Send + Sync>,
+        send_buffer: u32,
     ) -> Result<noq::ClientConfig, Box<dyn Error + Send + Sync>> {
         let tls = noq::crypto::rustls::QuicClientConfig::try_from(self.tls()?)?;
         let mut transport = noq::TransportConfig::default();
@@ -139,7 +150,7 @@ impl Trust {
         transport
             .stream_receive_window(window)
             .receive_window(window)
-            .send_window(WINDOW_BYTES.into())
+            .send_window(send_buffer.into())
             .keep_alive_interval(Some(KEEP_ALIVE))
             .congestion_controller_factory(controller);
         let mut config = noq::ClientConfig::new(Arc::new(tls));
@@ -163,13 +174,13 @@ impl Trust {
     }
 }
 
-fn transport() -> TransportConfig {
+fn transport(send_buffer: u32) -> TransportConfig {
     let mut config = TransportConfig::default();
     let window = VarInt::from_u32(WINDOW_BYTES);
     config
         .stream_receive_window(window)
         .receive_window(window)
-        .send_window(WINDOW_BYTES.into())
+        .send_window(send_buffer.into())
         .keep_alive_interval(Some(KEEP_ALIVE));
     config
 }

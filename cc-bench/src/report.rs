@@ -134,7 +134,9 @@ pub fn plots(sweeps: &[Sweep], folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Er
         }
         for figure in FIGURES {
             let lines = lines(sweeps, axis, figure, &keys);
-            if !lines.is_empty() {
+            // Records may have a figure at one place only.
+            let at: BTreeSet<u64> = lines.values().flatten().map(|point| point.0.to_bits()).collect();
+            if at.len() > 1 {
                 let path = folder.join(format!("{}_{}.svg", figure.file, axis.file));
                 std::fs::write(&path, draw(axis, figure, &lines)?)?;
                 files.push(path);

@@ -80,7 +80,8 @@ pub struct Counted {
 }
 
 impl Endpoint {
-    /// A socket of its own for a connection to `server`, whose sender has this controller; with its RTT samples.
+    /// A socket of its own for a connection to `server`, whose sender has this controller and a buffer of so many bytes;
+    /// with its RTT samples.
     ///
     /// # Errors
     ///
@@ -90,13 +91,14 @@ impl Endpoint {
         controller: Controller,
         server: SocketAddr,
         trust: &Trust,
+        send_buffer: u32,
     ) -> Result<(Self, RttSamples), AnyError> {
         let missing = || format!("{} is not there for {}", controller.name(), stack.name());
         let socket = bind(any_port(server))?;
         match stack {
             Stack::Quinn => {
                 let (tap, samples) = Tap::new(controller.factory().ok_or_else(missing)?);
-                let config = trust.client(Arc::new(tap))?;
+                let config = trust.client(Arc::new(tap), send_buffer)?;
                 let runtime = Arc::new(quinn::TokioRuntime);
                 let mut endpoint =
                     quinn::Endpoint::new(quinn::EndpointConfig::default(), None, socket, runtime)?;
@@ -105,7 +107,7 @@ impl Endpoint {
             }
             Stack::Noq => {
                 let (tap, samples) = NoqTap::new(controller.noq_factory().ok_or_else(missing)?);
-                let config = trust.noq_client(Arc::new(tap))?;
+                let config = trust.noq_client(Arc::new(tap), send_buffer)?;
                 let runtime = Arc::new(noq::TokioRuntime);
                 let endpoint = noq::Endpoint::new(noq::EndpointConfig::default(), None, socket, runtime)?;
                 endpoint.set_default_client_config(config);

@@ -4,7 +4,7 @@ use crate::controllers::Controller;
 use crate::now;
 use crate::path::{Path, Proxy};
 use crate::protocol::{self, ProtocolError};
-use crate::quic::{Identity, SERVER_NAME, Trust};
+use crate::quic::{Identity, SERVER_NAME, Trust, send_buffer};
 use crate::server::Server;
 use crate::socket::{EcnTally, bind};
 use crate::tap::Tap;
@@ -161,7 +161,7 @@ async fn client(transfer: &Transfer, trust: &Trust, server: SocketAddr) -> Resul
             .factory()
             .ok_or_else(|| other(format!("{} is not there for quinn", transfer.controller.name())))?,
     );
-    let config = trust.client(Arc::new(tap)).map_err(other)?;
+    let config = trust.client(Arc::new(tap), send_buffer(1)).map_err(other)?;
     let socket = bind((Ipv4Addr::LOCALHOST, 0).into()).map_err(other)?;
     let endpoint =
         Endpoint::new(EndpointConfig::default(), None, socket, Arc::new(TokioRuntime)).map_err(other)?;

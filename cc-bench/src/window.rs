@@ -6,7 +6,7 @@
 //! quinn paces by an initial round trip of 333 ms and looks for the largest packet, are left out.
 
 use crate::protocol;
-use crate::quic::{Identity, SERVER_NAME};
+use crate::quic::{Identity, SERVER_NAME, send_buffer};
 use crate::server::Server;
 use crate::socket::bind;
 use crate::stack::Connection;
@@ -134,7 +134,7 @@ pub fn measure(case: &Case) -> Result<Outcome, Box<dyn Error + Send + Sync>> {
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     let acked = Arc::<Mutex<Vec<Acked>>>::default();
     let factory = Constant { window: case.window, acked: Arc::clone(&acked) };
-    let config = identity.trust().client(Arc::new(factory))?;
+    let config = identity.trust().client(Arc::new(factory), send_buffer(1))?;
     let limit = case.warm_up + case.duration + Duration::from_secs(30);
     let exchange = async {
         let socket = bind((Ipv4Addr::LOCALHOST, 0).into())?;

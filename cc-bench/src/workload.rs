@@ -3,8 +3,8 @@
 use crate::controllers::Controller;
 use crate::media::{self, Frames, Media, MediaReport};
 use crate::now;
-use crate::protocol::{self, Arrived, Usage, micros};
-use crate::quic::Trust;
+use crate::protocol::{self, Arrived, Upload, Usage, micros};
+use crate::quic::{Trust, send_buffer};
 use crate::stack::{Connection, Counted, Endpoint, Stack};
 use crate::tap::RttSamples;
 use crate::usage::{Meter, share};
@@ -183,13 +183,7 @@ pub async fn run(
     account.begin(&[]).await;
     let mut connects = Vec::new();
     for (&controller, _) in workload.controllers.iter().cycle().zip(0..workload.clients) {
-        connects.push(tokio::spawn(connect(
-            workload.stack,
-            controller,
-            workload.server,
-            trust.clone(),
-            workload.handshake_limit,
-        )));
+        connects.push(tokio::spawn(connect(workload.clone(), controller, trust.clone())));
     }
     let mut clients = Vec::new();
     for connect in connects {
@@ -263,14 +257,13 @@ async fn server_usage(clients: &[Arc<Client>]) -> Option<Usage> {
 }
 
 async fn connect(
-    stack: Stack,
+    workload: Workload,
     controller: Controller,
-    server: SocketAddr,
     trust: Trust,
-    limit: Duration,
 ) -> Result<(Client, Duration), String> {
-    let (endpoint, rtt) =
-        Endpoint::new(stack, controller, server, &trust).map_err(|error| error.to_string())?;
+    let Workload { stack, server, clients, handshake_limit: limit, .. } = workload;
+    let (endpoint, rtt) = Endpoint::new(stack, controller, server, &trust, send_buffer(clients))
+        .map_err(|error| error.to_string())?;
     let began = now();
     match timeout(limit, endpoint.connect(server)).await {
         Ok(Ok(connection)) => Ok((Client { controller, endpoint, connection, rtt }, began.elapsed())),
@@ -295,7 +288,7 @@ async fn echo_phase(
         };
         (times, result)
     };
-    for (times, result) in all(clients, each).await? {
+    for (times, result) in together(clients.iter().cloned().map(each)).await? {
         // Also those of a client that did not finish.
         samples.echo_us.push(times);
         match result {
@@ -325,7 +318,7 @@ async fn media_phase(
             }
         }
     };
-    for result in all(clients, each).await? {
+    for result in together(clients.iter().cloned().map(each)).await? {
         match result {
             Ok(frames) => samples.frames.push(frames),
             Err(error) => report.errors.push(format!("media: {error}")),
@@ -344,15 +337,30 @@ async fn bulk_phase(
     /// For the answer, beside the time of the phase.
     const GRACE: Duration = Duration::from_secs(10);
     let duration = workload.bulk;
-    let each = |client: Arc<Client>| async move {
-        match timeout(duration + GRACE, protocol::upload_for(&client.connection, duration)).await {
+    let begin = |client: Arc<Client>| async move {
+        match timeout(GRACE, Upload::begin(&client.connection)).await {
+            Ok(Ok(upload)) => Ok((client, upload)),
+            Ok(Err(error)) => Err(error.to_string()),
+            Err(_) => Err(format!("not begun within {GRACE:?}")),
+        }
+    };
+    let (mut ready, mut arrived) = (Vec::new(), Vec::new());
+    for result in together(clients.iter().cloned().map(begin)).await? {
+        match result {
+            Ok(upload) => ready.push(upload),
+            Err(error) => report.errors.push(format!("bulk: {error}")),
+        }
+    }
+    // All at the same time, whoever was ready first.
+    let until = now() + duration;
+    let send = |(client, upload): (Arc<Client>, Upload)| async move {
+        match timeout(duration + GRACE, upload.send_until(until)).await {
             Ok(Ok(arrived)) => Ok((client, arrived)),
             Ok(Err(error)) => Err(error.to_string()),
             Err(_) => Err(format!("no answer within {GRACE:?}")),
         }
     };
-    let mut arrived = Vec::new();
-    for result in all(clients, each).await? {
+    for result in together(ready.into_iter().map(send)).await? {
         match result {
             Ok(flow) => arrived.push(flow),
             Err(error) => report.errors.push(format!("bulk: {error}")),
@@ -372,12 +380,11 @@ async fn bulk_phase(
     Ok(())
 }
 
-/// Lets all clients do something at the same time; what comes of it, in their order.
-async fn all<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
-    clients: &[Arc<Client>],
-    each: impl Fn(Arc<Client>) -> F,
-) -> Result<Vec<T>, tokio::task::JoinError> {
-    let tasks: Vec<_> = clients.iter().map(|client| tokio::spawn(each(Arc::clone(client)))).collect();
+/// Lets all do something at the same time; what comes of it, in their order.
+async fn together<F: Future<Output: Send + 'static> + Send + 'static>(
+    all: impl Iterator<Item = F>,
+) -> Result<Vec<F::Output>, tokio::task::JoinError> {
+    let tasks: Vec<_> = all.map(tokio::spawn).collect();
     let mut results = Vec::new();
     for task in tasks {
         results.push(task.await?);

@@ -78,7 +78,7 @@ fn eight_of_eight_clients_connect_and_echo_at_one_percent_loss() {
         "--messages",
         "10",
         "--bulk-s",
-        "0.5",
+        "1",
         "--runs",
         "1",
         "--handshake-limit-s",
@@ -96,9 +96,9 @@ fn eight_of_eight_clients_connect_and_echo_at_one_percent_loss() {
     // There and back takes 20 ms at least, a handshake as long at least.
     assert!(field("echo_p50_us").parse::<u64>().unwrap() >= 20_000, "{runs}");
     assert!(field("connect_p50_us").parse::<u64>().unwrap() >= 20_000, "{runs}");
-    // Eight flows of half a second, each counted over its own time, so that their sum may be a little above the rate.
+    // No more than the rate, whatever the machine has to do besides.
     let kbps = field("throughput_kbps").parse::<f64>().unwrap();
-    assert!((100.0..75_000.0).contains(&kbps), "{runs}");
+    assert!(kbps > 0.0 && kbps < 55_000.0, "{runs}");
     assert!(std::fs::read_to_string(folder.join("raw_path.json")).unwrap().contains("throughput_kbps"));
     // Nothing to do the second time.
     let again = bench(&[
