@@ -184,3 +184,15 @@ fn transport(send_buffer: u32) -> TransportConfig {
         .keep_alive_interval(Some(KEEP_ALIVE));
     config
 }
+
+#[cfg(test)]
+mod tests {
+    use super::send_buffer;
+
+    #[test]
+    fn clients_share_a_send_buffer_but_each_has_some() {
+        // 64 MiB over 1, 8 and 64, between 2 and 32.
+        assert_eq!([1, 8, 64, 1_024].map(send_buffer), [32 << 20, 8 << 20, 2 << 20, 2 << 20]);
+        assert_eq!(send_buffer(0), 32 << 20);
+    }
+}
