@@ -59,13 +59,19 @@ impl Record {
     ///
     /// # Errors
     ///
-    /// There is none, or its `runs.csv` is not that of such runs.
-    pub fn resume<T: DeserializeOwned>(folder: &Path) -> Result<(Self, Vec<T>), RecordError> {
+    /// There is none, or its `runs.csv` is not that of such runs, or has other columns: those of another version.
+    pub fn resume<T: DeserializeOwned + Serialize + Default>(
+        folder: &Path,
+    ) -> Result<(Self, Vec<T>), RecordError> {
         let path = folder.join("runs.csv");
         let wrong = |source: Box<dyn error::Error + Send + Sync>| RecordError { path: path.clone(), source };
         let mut reader = csv::Reader::from_path(&path).map_err(|error| wrong(error.into()))?;
+        let columns = reader.headers().map_err(|error| wrong(error.into()))?.clone();
         let runs =
             reader.deserialize().collect::<Result<Vec<T>, _>>().map_err(|error| wrong(error.into()))?;
+        if !columns.is_empty() && columns != columns_of(&T::default()).map_err(|error| wrong(error.into()))? {
+            return Err(wrong("the columns are those of another version".into()));
+        }
         let file = File::options().append(true).open(&path).map_err(|error| wrong(error.into()))?;
         let writer =
             csv::WriterBuilder::new().has_headers(runs.is_empty() && is_empty(&file)).from_writer(file);
@@ -106,6 +112,14 @@ impl Record {
         let path = self.folder.join(name);
         fs::write(&path, text).map_err(|source| RecordError { path, source: source.into() })
     }
+}
+
+/// What stands above a run.
+fn columns_of(run: &impl Serialize) -> Result<csv::StringRecord, csv::Error> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.serialize(run)?;
+    let text = writer.into_inner().map_err(|error| io::Error::other(error.to_string()))?;
+    csv::Reader::from_reader(text.as_slice()).headers().cloned()
 }
 
 fn is_empty(file: &File) -> bool {
@@ -149,7 +163,40 @@ fn between(page: &str, name: &str, text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::between;
+    use super::{Record, between};
+    use crate::metadata::Metadata;
+    use serde::{Deserialize, Serialize};
+
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    struct Old {
+        one: u32,
+    }
+
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[serde(default)]
+    struct New {
+        one: u32,
+        two: u32,
+    }
+
+    #[test]
+    fn a_record_goes_on_with_the_columns_that_it_has_and_no_others() {
+        let folder = std::env::temp_dir().join(format!("cc-bench-resume-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        let mut record = Record::create(&folder, &Metadata::collect()).unwrap();
+        record.run(&Old { one: 1 }).unwrap();
+        drop(record);
+        let (mut record, runs) = Record::resume::<Old>(&folder).unwrap();
+        assert_eq!(runs, [Old { one: 1 }]);
+        record.run(&Old { one: 2 }).unwrap();
+        drop(record);
+        assert_eq!(std::fs::read_to_string(folder.join("runs.csv")).unwrap(), "one\n1\n2\n");
+        // Its lines would have more fields than the first says.
+        let error = Record::resume::<New>(&folder).unwrap_err().to_string();
+        assert!(error.ends_with("the columns are those of another version"), "{error}");
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert!(Record::resume::<Old>(&folder).is_err());
+    }
 
     #[test]
     fn a_page_gets_new_text_between_its_markers() {

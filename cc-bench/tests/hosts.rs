@@ -51,9 +51,11 @@ fn children(pid: &str) -> Vec<String> {
     std::fs::read_to_string(path).unwrap().split_whitespace().map(str::to_owned).collect()
 }
 
-/// Whether it runs; another program may have its number by now.
+/// Whether it runs; another program may have its number by now, and one that has ended may wait for somebody to ask.
 fn is_there(pid: &str) -> bool {
-    std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name.trim() == "cc-bench")
+    // Number, name in parentheses, state (proc_pid_stat(5)).
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.split_once(") ").is_some_and(|(name, rest)| name.ends_with("(cc-bench") && !rest.starts_with('Z'))
 }
 
 #[test]
