@@ -103,6 +103,12 @@ impl Record {
         result.map_err(|source| RecordError { path, source: source.into() })
     }
 
+    /// What another file has; `None` if it is not there.
+    #[must_use]
+    pub fn read(&self, name: &str) -> Option<String> {
+        fs::read_to_string(self.folder.join(name)).ok()
+    }
+
     /// Writes another file.
     ///
     /// # Errors

@@ -103,24 +103,35 @@ fn eight_of_eight_clients_connect_and_echo_at_one_percent_loss() {
     assert!(kbps > 0.0 && kbps < 55_000.0, "{runs}");
     assert!(std::fs::read_to_string(folder.join("raw_path.json")).unwrap().contains("throughput_kbps"));
     // Nothing to do the second time.
-    let again = bench(&[
-        "sweep",
-        "--debug-build",
-        "--cc",
-        "c4",
-        "--clients",
-        "8",
-        "--loss-percent",
-        "1",
-        "--delay-ms",
-        "10",
-        "--rate-mbps",
-        "50",
-        "--runs",
-        "1",
-        "--resume",
-        folder.to_str().unwrap(),
-    ]);
+    let again = |messages: &str| {
+        bench(&[
+            "sweep",
+            "--cc",
+            "c4",
+            "--clients",
+            "8",
+            "--loss-percent",
+            "1",
+            "--delay-ms",
+            "10",
+            "--rate-mbps",
+            "50",
+            "--messages",
+            messages,
+            "--bulk-s",
+            "1",
+            "--runs",
+            "1",
+            "--handshake-limit-s",
+            "20",
+            "--resume",
+            folder.to_str().unwrap(),
+        ])
+    };
+    let other = again("11");
+    assert_eq!(other.status.code(), Some(2), "{other:?}");
+    assert!(String::from_utf8_lossy(&other.stderr).contains("--resume: other settings: "), "{other:?}");
+    let again = again("10");
     assert_eq!(again.status.code(), Some(0), "{again:?}");
     assert_eq!(std::fs::read_to_string(folder.join("runs.csv")).unwrap(), runs);
 }

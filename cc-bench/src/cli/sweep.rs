@@ -88,7 +88,7 @@ pub(super) struct SweepArgs {
     /// Folder for the record, which must not be there yet; bench_results/DATE_COMMIT if not given
     #[arg(long, value_name = "FOLDER", conflicts_with = "resume")]
     out: Option<PathBuf>,
-    /// Folder of a record to go on with; the other arguments should be those that it was begun with
+    /// Folder of a record to go on with; what is not varied must be as it was begun, and so should the rest
     #[arg(long, value_name = "FOLDER")]
     resume: Option<PathBuf>,
     /// Write the tables into this Markdown page too, between the lines that begin with <!-- NAME begin and <!-- NAME end
@@ -102,6 +102,9 @@ pub(super) struct SweepArgs {
     debug_build: bool,
 }
 
+/// File of a record for what is not varied.
+const SETTINGS: &str = "settings.txt";
+
 pub(super) fn sweep(arguments: &SweepArgs) -> Result<ExitCode, Failure> {
     refuse_debug(arguments.debug_build)?;
     let sweep = arguments.sweep()?;
@@ -114,11 +117,18 @@ pub(super) fn sweep(arguments: &SweepArgs) -> Result<ExitCode, Failure> {
     let (folder, mut record, done) = match &arguments.resume {
         Some(folder) => {
             let (record, done) = Record::resume(folder).map_err(|error| failed(&error))?;
-            (folder.clone(), record, done)
+            match record.read(SETTINGS) {
+                Some(begun) if begun != sweep.settings() => {
+                    let now = sweep.settings();
+                    return Err((format!("--resume: other settings: {now} (allowed: {begun})"), 2));
+                }
+                _ => (folder.clone(), record, done),
+            }
         }
         None => {
             let folder = metadata.folder(arguments.out.as_deref());
             let record = Record::create(&folder, &metadata).map_err(|error| failed(&error))?;
+            record.file(SETTINGS, &sweep.settings()).map_err(|error| failed(&error))?;
             (folder, record, Vec::new())
         }
     };

@@ -142,6 +142,19 @@ impl Sweep {
         Ok(())
     }
 
+    /// All that is the same in every cell and not told by a run: two records with different settings are not one.
+    #[must_use]
+    pub fn settings(&self) -> String {
+        let Self { stack, place, cpus, queue_us, jitter_us, reorder_ppm, dualpi2, messages, media, .. } =
+            self;
+        let Self { bulk, handshake_limit, seed, .. } = self;
+        format!(
+            "{place:?}, {}, CPUs {cpus:?}, queue {queue_us} us, jitter {jitter_us} us, reordered {reorder_ppm} ppm, DualPI2 {dualpi2}, \
+             {messages} messages, {media:?}, bulk {bulk:?}, handshake {handshake_limit:?}, seed {seed}",
+            stack.name()
+        )
+    }
+
     /// About how long it takes if no client is held up.
     #[must_use]
     pub fn estimate(&self) -> Duration {
