@@ -7,6 +7,7 @@ use cc_bench::hosts::{Hosts, HostsError, namespaces, remove_leftovers};
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The subcommand of this build, which may be a debug one.
 fn program(arguments: &[&str]) -> Command {
@@ -26,6 +27,12 @@ fn folder(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_dir_all(&folder);
     folder
+}
+
+/// Held by each test: whatever starts removes the namespaces of processes that are no more, which one of them makes on purpose.
+fn one_at_a_time() -> MutexGuard<'static, ()> {
+    static LOCK: Mutex<()> = Mutex::new(());
+    LOCK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Whether there can be namespaces here.
@@ -60,6 +67,7 @@ fn is_there(pid: &str) -> bool {
 
 #[test]
 fn eight_of_eight_clients_connect_and_echo_at_one_percent_loss() {
+    let _guard = one_at_a_time();
     if !allowed("probe1") {
         return;
     }
@@ -138,6 +146,7 @@ fn eight_of_eight_clients_connect_and_echo_at_one_percent_loss() {
 
 #[test]
 fn what_an_interrupted_run_has_left_is_removed_at_the_next_start() {
+    let _guard = one_at_a_time();
     if !allowed("probe2") {
         return;
     }
@@ -159,6 +168,7 @@ fn what_an_interrupted_run_has_left_is_removed_at_the_next_start() {
 
 #[test]
 fn an_interruption_leaves_no_namespace_and_no_process_and_keeps_what_is_done() {
+    let _guard = one_at_a_time();
     if !allowed("probe3") {
         return;
     }
@@ -209,6 +219,7 @@ fn an_interruption_leaves_no_namespace_and_no_process_and_keeps_what_is_done() {
 
 #[test]
 fn a_killed_sweep_leaves_no_process_and_its_namespaces_are_removed_at_the_next_start() {
+    let _guard = one_at_a_time();
     if !allowed("probe5") {
         return;
     }
@@ -239,7 +250,7 @@ fn a_killed_sweep_leaves_no_process_and_its_namespaces_are_removed_at_the_next_s
         });
         assert!(gone, "{pid}");
     }
-    // Unless a test beside this one has started a sweep, which has removed them.
+    // Unless somebody else on this machine has started a sweep, which has removed them.
     let left = of(&owner).len();
     assert!(left == 3 || left == 0, "{left}");
     // What a start begins with.
@@ -249,6 +260,7 @@ fn a_killed_sweep_leaves_no_process_and_its_namespaces_are_removed_at_the_next_s
 
 #[test]
 fn without_the_right_to_make_namespaces_a_sweep_ends_with_1_and_says_what_there_is_instead() {
+    let _guard = one_at_a_time();
     let folder = folder("rights");
     let sweep = |arguments: &[&str], path: Option<&str>| {
         let mut command = Command::new(arguments[0]);
