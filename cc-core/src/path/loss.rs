@@ -147,7 +147,8 @@ impl LossDetection {
 
 impl<C: CongestionController, const N: usize> Path<C, N> {
     /// When [`Path::on_loss_timeout`] is to be called; `None` without loss detection by the path, or if no
-    /// packet waits for its time threshold. A deadline in the past is due at once.
+    /// packet waits for its time threshold, or only to the end of the clock ([`Instant::MAX`]). A deadline in the past is
+    /// due at once.
     #[must_use]
     pub fn loss_deadline(&self) -> Option<Instant> {
         (self.loss.deadline < NEVER).then_some(self.loss.deadline)
