@@ -39,6 +39,13 @@ enum Command {
         #[arg(required = true)]
         costs: Vec<PathBuf>,
     },
+    /// Fails if C4 costs more than it may; the arguments are those of `table`, without the costs of paths.
+    Hold {
+        /// The folder of the programs of `cc-size`.
+        programs: PathBuf,
+        /// What the firmware's `cost` printed.
+        costs: PathBuf,
+    },
     /// Replays a file of traces and prints what its controllers say.
     Replay {
         /// The file to read.
@@ -63,6 +70,7 @@ fn run(command: Command) -> Result<(), Box<dyn Error>> {
         }
         Command::RecordTransfers { file } => write(&file, &transfer::record_transfers()?)?,
         Command::Table { programs, costs } => print!("{}", table::table(&programs, &costs)?),
+        Command::Hold { programs, costs } => print!("{}", table::hold(&programs, &[costs])?),
         Command::Replay { file } => {
             let file = std::fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
             print_totals(&replay(file.as_slice(), &mut Printer)?);
