@@ -11,10 +11,11 @@ const MAX_ENTRIES: usize = 8_192;
 const MIN_AGE: Duration = Duration::from_secs(1);
 const MIN_AGE_IN_RTTS: u64 = 8;
 
-/// How old a send time is, in RTTs, when it is settled because a later one was acked: such packets are lost after 9/8 of an RTT and
-/// at least the timer's granularity (RFC 9002 section 6.1.2). Of the RTTs, since stacks differ in which they take.
+/// How old a send time is, in RTTs and at least, when it is settled because a later one was acked: such packets are lost after 9/8 of
+/// an RTT and at least the timer's granularity of 1 ms (RFC 9002 section 6.1.2). Two RTTs, since stacks differ in which they
+/// take; and a timer may be late by as much as its granularity.
 const SETTLED_AGE_IN_RTTS: u64 = 2;
-const GRANULARITY: Duration = Duration::from_millis(1);
+const SETTLED_AGE: Duration = Duration::from_millis(3);
 
 /// Packets this small are not kept apart when they are sent within [`FOLD_WITHIN`] of the send before: a receiver sends thousands of
 /// ACK-only packets a second, which no ack ever asks for.
@@ -107,7 +108,7 @@ impl SendTimes {
         let smoothed = rtt.map_or(INITIAL_RTT, |rtt| rtt.smoothed);
         let unheard = now.before(smoothed.times(MIN_AGE_IN_RTTS).max(MIN_AGE));
         let (Some(acked), Some(rtt)) = (self.newest_acked, rtt) else { return unheard };
-        let loss_delay = rtt.smoothed.max(rtt.latest).times(SETTLED_AGE_IN_RTTS).max(GRANULARITY);
+        let loss_delay = rtt.smoothed.max(rtt.latest).times(SETTLED_AGE_IN_RTTS).max(SETTLED_AGE);
         unheard.max(acked.min(now.before(loss_delay)))
     }
 
@@ -236,7 +237,7 @@ mod tests {
 
     #[test]
     fn a_fast_path_of_a_short_rtt_takes_a_few_entries() {
-        // A send every 30 us, acked 100 us later: 2 RTTs are less than the granularity of a millisecond.
+        // A send every 30 us, acked 100 us later: 2 RTTs are less than the 3 ms that everything is kept.
         let mut times = SendTimes::new();
         let sent_at = |index: u64| at(1_000).after(Duration::from_micros(30 * index));
         let rtt = PathRtt { smoothed: Duration::from_micros(100), ..RTT.unwrap() };
@@ -245,8 +246,8 @@ mod tests {
             times.on_sent(sent_at(index), 14_520, &PacketSnapshot::default(), Some(rtt));
             assert!(times.on_acked(sent_at((index - 4).max(4)), 14_520).is_some());
         }
-        // 1000 us are 33 sends, and the one at hand.
-        assert_eq!(times.len(), 34);
+        // 3000 us are 100 sends, and the one at hand.
+        assert_eq!(times.len(), 101);
     }
 
     #[test]
