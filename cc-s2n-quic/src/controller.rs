@@ -30,6 +30,8 @@ pub struct S2nController<C> {
     epoch: Option<Timestamp>,
     /// When the next datagram may leave.
     departure: Option<Timestamp>,
+    /// The packet sent last of those that count in flight.
+    last_sent: Option<PacketInfo>,
     /// CE marks of the frame that is being collected: what they refer to comes with its ack.
     marks: Option<u64>,
     app_limited: bool,
@@ -115,9 +117,11 @@ impl<C: CongestionController + Clone> s2n::CongestionController for S2nControlle
         let space = if app_limited.is_some() { PacketSpace::Application } else { PacketSpace::Initial };
         let bytes = u64::try_from(sent_bytes).unwrap_or(u64::MAX);
         if bytes == 0 {
-            // ACK-only: it counts nowhere, and nothing of it comes back.
-            let snapshot = PacketSnapshot::default();
-            return PacketInfo { number: u64::MAX, sent_at: at, snapshot, space };
+            // ACK-only: it counts nowhere. As the newest packet of an ACK frame it comes back, with bytes of older ones: it
+            // stands for the last one before it that counts.
+            let before_all =
+                PacketInfo { number: 0, sent_at: at, snapshot: PacketSnapshot::default(), space };
+            return self.last_sent.unwrap_or(before_all);
         }
         self.ledger.set_handshake_ready(app_limited.is_some());
         if app_limited.is_none() {
@@ -131,7 +135,8 @@ impl<C: CongestionController + Clone> s2n::CongestionController for S2nControlle
         self.update_departure();
         self.pacer.on_sent(at, at, bytes);
         self.update_departure();
-        PacketInfo { number: sent.number, sent_at: at, snapshot: sent.snapshot, space }
+        let info = PacketInfo { number: sent.number, sent_at: at, snapshot: sent.snapshot, space };
+        *self.last_sent.insert(info)
     }
 
     fn on_rtt_update<Pub: Publisher>(
@@ -265,6 +270,7 @@ impl<C: CongestionController + Clone> Endpoint for Config<C> {
             pacer: Pacer::new(START, burst),
             epoch: None,
             departure: None,
+            last_sent: None,
             marks: None,
             app_limited: true,
         }

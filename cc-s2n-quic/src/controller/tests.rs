@@ -238,6 +238,19 @@ fn ack_only_packets_count_nowhere_and_handshake_packets_as_limited() {
 }
 
 #[test]
+fn an_ack_only_packet_that_is_the_newest_of_a_frame_stands_for_the_last_one_that_counts() {
+    let mut controller = spy(None);
+    send(&mut controller, 0, 1_200, Some(false));
+    let second = send(&mut controller, 1, 1_200, Some(false));
+    let ack_only = send(&mut controller, 2, 0, Some(false));
+    // s2n-quic names the newest packet of the frame, whether it counts or not.
+    controller.on_ack(at(2), 2_400, ack_only, &estimator(), &mut random(), at(102), &mut Nobody);
+    let (_, Told::Acked(acked)) = &told(&controller)[3] else { panic!("{:?}", told(&controller)) };
+    let (number, snapshot) = (acked[0].number, acked[0].snapshot);
+    assert_eq!((number, acked[0].sent_at, snapshot), (Some(1), ours(1), Some(second.snapshot)));
+}
+
+#[test]
 fn departures_follow_rate_and_quantum() {
     // 120 000 B/s: a datagram of 1200 takes 10 ms. A quantum of 2400 leaves at once.
     let mut controller = spy(Some(Rate::from_bytes_per_sec(120_000)));
