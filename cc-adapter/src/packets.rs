@@ -4,8 +4,8 @@ use crate::Sent;
 use cc_core::{Duration, Instant, PacketSnapshot};
 use std::collections::VecDeque;
 
-/// How long a packet is kept at least, in time and in smoothed RTTs, if nothing is heard of it: a stack does not tell of
-/// packets whose keys were dropped, nor of lost MTU probes.
+/// How long a packet is kept at least, in time and in smoothed RTTs, if nothing is heard of it but later ones are acked: a stack
+/// does not tell of packets whose keys were dropped, nor of lost MTU probes.
 const MIN_AGE: Duration = Duration::from_secs(1);
 const MIN_AGE_IN_RTTS: u64 = 8;
 
@@ -21,6 +21,8 @@ const MAX_ENTRIES: usize = 65_536;
 pub struct Packets {
     /// Ascending by send time; the first one is still in flight.
     entries: VecDeque<Entry>,
+    /// The latest send time that was acked: what was sent later waits for its ack, however long the path is silent.
+    newest_acked: Option<Instant>,
 }
 
 /// A packet that was sent.
@@ -47,10 +49,10 @@ impl Packets {
     /// Nothing was sent.
     #[must_use]
     pub const fn new() -> Self {
-        Self { entries: VecDeque::new() }
+        Self { entries: VecDeque::new(), newest_acked: None }
     }
 
-    /// A packet was sent. `smoothed_rtt` says how long it is kept if nothing is heard of it.
+    /// A packet was sent. `smoothed_rtt` says how long those are kept of which nothing is heard.
     pub fn on_sent(
         &mut self,
         sent_at: Instant,
@@ -59,7 +61,8 @@ impl Packets {
         sent: &Sent,
         smoothed_rtt: Duration,
     ) {
-        let oldest = sent_at.before(smoothed_rtt.times(MIN_AGE_IN_RTTS).max(MIN_AGE));
+        let aged = sent_at.before(smoothed_rtt.times(MIN_AGE_IN_RTTS).max(MIN_AGE));
+        let oldest = self.newest_acked.map_or(Instant::ZERO, |acked| acked.min(aged));
         while self.entries.front().is_some_and(|entry| entry.known.sent_at < oldest) {
             self.entries.pop_front();
         }
@@ -82,6 +85,7 @@ impl Packets {
             .find(|entry| entry.packet_number == packet_number && !entry.settled)?;
         entry.settled = true;
         let known = entry.known;
+        self.newest_acked = self.newest_acked.max(Some(known.sent_at));
         self.trim();
         Some(known)
     }
@@ -166,6 +170,18 @@ mod tests {
         send(&mut packets, 2_001, 3, 1_200, 3);
         assert_eq!(packets.on_lost(0, 1_200), None);
         assert_eq!(packets.on_lost(2, 1_200).unwrap().number, 2);
+    }
+
+    #[test]
+    fn what_was_sent_after_everything_acked_stays_however_long_the_path_is_silent() {
+        let mut packets = Packets::new();
+        send(&mut packets, 1_000, 0, 1_200, 0);
+        send(&mut packets, 1_010, 1, 1_200, 1);
+        packets.on_acked(at(1_000), 0);
+        // Ten seconds are more than 1 s and eight RTTs.
+        send(&mut packets, 11_010, 2, 1_200, 2);
+        packets.on_acked(at(11_010), 2);
+        assert_eq!(packets.on_lost(1, 1_200).unwrap().number, 1);
     }
 
     #[test]

@@ -104,6 +104,29 @@ fn a_sum_of_losses_counts_only_if_they_were_not_told_one_by_one() {
 }
 
 #[test]
+fn losses_and_persistent_congestion_of_a_long_outage_are_told() {
+    let start = start();
+    let mut flow = spy(start);
+    for number in 0..3 {
+        flow.on_packet_sent(start + ms(10), 1_200, number);
+    }
+    // Probes 2 and 5 s later; only the second arrives.
+    flow.on_packet_sent(start + ms(2_010), 1_200, 3);
+    flow.on_packet_sent(start + ms(5_010), 1_200, 4);
+    let now = start + ms(5_040);
+    flow.on_ack(now, start + ms(5_010), 1_200, 4, false);
+    flow.on_end_acks(now, 4_800, false);
+    for number in 0..4 {
+        flow.on_packet_lost(now, 1_200, number);
+    }
+    flow.on_losses(now, start + ms(2_010), 4_800, true);
+    flow.commit();
+    let spy = flow.controller();
+    assert_eq!(spy.lost, [0, 1, 2, 3].map(|number| (Some(number), 1_200)));
+    assert_eq!((spy.persistent, spy.in_flight), (true, 0));
+}
+
+#[test]
 fn what_stopped_the_sender_is_window_data_or_unknown() {
     let start = start();
     let mut flow = spy(start);
