@@ -95,6 +95,12 @@ impl RelayConfig {
         if self.server.ip().is_unspecified() {
             return Err(RelayError::config("server.ip", format!("{} is no destination", self.server.ip())));
         }
+        // It would be a client of itself, once for each of its clients.
+        let same_ip = self.listen.ip() == self.server.ip()
+            || self.listen.ip().is_unspecified() && self.server.ip().is_loopback();
+        if same_ip && self.listen.port() == self.server.port() {
+            return Err(RelayError::config("server", format!("{} is the relay itself", self.server)));
+        }
         within("max_clients", self.max_clients, 1..=4_096)?;
         let (shortest, longest) = (Duration::from_millis(10), Duration::from_secs(86_400));
         if !(shortest..=longest).contains(&self.idle_timeout) {

@@ -519,9 +519,14 @@ fn a_port_in_use_is_reported_and_free_again_after_the_relay() {
 fn impossible_settings_are_named_with_what_is_allowed() {
     let good = RelayConfig::new("127.0.0.1:4433".parse().unwrap());
     type Spoil = fn(&mut RelayConfig);
-    let cases: [(Spoil, &str); 8] = [
+    let cases: [(Spoil, &str); 10] = [
         (|config| config.server.set_port(0), "server.port: 0 is out of range (allowed: 1..=65535)"),
         (|config| config.server = "0.0.0.0:5".parse().unwrap(), "server.ip: 0.0.0.0 is no destination"),
+        (|config| config.listen = config.server, "server: 127.0.0.1:4433 is the relay itself"),
+        (
+            |config| config.listen = "0.0.0.0:4433".parse().unwrap(),
+            "server: 127.0.0.1:4433 is the relay itself",
+        ),
         (|config| config.max_clients = 0, "max_clients: 0 is out of range (allowed: 1..=4096)"),
         (
             |config| config.idle_timeout = Duration::ZERO,
