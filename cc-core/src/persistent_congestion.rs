@@ -54,15 +54,21 @@ impl PersistentCongestion {
     /// The same; says whether the packet [may be an end](Self::is_end).
     #[inline(never)]
     pub(crate) fn took_lost(&mut self, sent_at: Instant, ack_eliciting: bool) -> bool {
-        if !self.is_end(sent_at, ack_eliciting) {
-            return false;
-        }
-        match self.period_start {
-            None => self.period_start = Some(sent_at),
+        let is_end = self.took_lost_earlier(sent_at, ack_eliciting);
+        if is_end && let Some(start) = self.period_start {
             // Strictly longer: section 7.6.2, "exceeds".
-            Some(start) => self.established |= sent_at.since(start) > self.duration,
+            self.established |= sent_at.since(start) > self.duration;
         }
-        true
+        is_end
+    }
+
+    /// The same for a packet that an earlier loss event declared lost: it may open a period, and ends none.
+    pub(crate) fn took_lost_earlier(&mut self, sent_at: Instant, ack_eliciting: bool) -> bool {
+        let is_end = self.is_end(sent_at, ack_eliciting);
+        if is_end {
+            self.period_start = self.period_start.or(Some(sent_at));
+        }
+        is_end
     }
 
     /// A packet sent here was acked, in this frame or an earlier one: the period ends.

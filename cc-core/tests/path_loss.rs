@@ -182,6 +182,24 @@ fn packets_sent_before_the_first_rtt_sample_do_not_count() {
 }
 
 #[test]
+fn losses_declared_before_the_first_rtt_sample_make_no_period_of_their_own_later() {
+    // Sent with departure times that are far ahead: 0 and 1 for 200 and 1300 ms, and declared lost at 10 ms, when there
+    // was no sample. The first sample, of 100 ms, comes at 100 ms: the duration is 975 ms, and 0 and 1 are 1100 ms apart
+    // with times after the sample. But it did not exist when they were sent (RFC 9002 section 7.6.2), and what this frame
+    // loses, a packet sent at 50 ms, is no end.
+    let mut path = path();
+    for departure in [200, 1_300, 50, 0] {
+        let packet = OutgoingPacket { sent_at: ms(departure), ..OutgoingPacket::default() };
+        path.on_packet_sent(ms(0), &packet).expect("the ring has room");
+    }
+    assert!(!lose(&mut path, ms(10), &[0, 1]));
+    path.lost(2);
+    let report = ack(&mut path, ms(100), [3]);
+    assert_eq!((report.rtt_sample, report.newly_lost), (Some(span(100)), 1_200));
+    assert!(!report.persistent_congestion);
+}
+
+#[test]
 fn packets_that_are_not_ack_eliciting_are_no_ends() {
     // bugs.md C8 b).
     for (first, last) in [(false, true), (true, false)] {

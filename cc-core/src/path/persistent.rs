@@ -182,8 +182,17 @@ impl Persistence {
             }
             match entry.state() {
                 State::Lost | State::MarkedLost => {
-                    if check.took_lost(entry.sent_at(), entry.ack_eliciting()) {
-                        stretch.note(&Loss { number, sent_at: entry.sent_at() });
+                    let (sent_at, ack_eliciting) = (entry.sent_at(), entry.ack_eliciting());
+                    // Losses below this frame's were judged when they were declared: two of them alone are no news,
+                    // whether their stretch was kept or is walked over again (RFC 9002 appendix B.8 looks at what a
+                    // loss event declares lost).
+                    let may_be_end = if number < low {
+                        check.took_lost_earlier(sent_at, ack_eliciting)
+                    } else {
+                        check.took_lost(sent_at, ack_eliciting)
+                    };
+                    if may_be_end {
+                        stretch.note(&Loss { number, sent_at });
                     }
                 }
                 State::Acked | State::MarkedAcked | State::MarkedLate if number > high => break,
