@@ -200,6 +200,27 @@ fn losses_declared_before_the_first_rtt_sample_make_no_period_of_their_own_later
 }
 
 #[test]
+fn losses_of_earlier_frames_alone_make_no_period_once_the_duration_has_become_shorter() {
+    // 1 and 2, sent at 110 and 1000 ms, are 890 ms apart: less than 975. The second sample, of 100 ms again, makes rttvar
+    // 3/4 * 50 = 37.5 and the duration (100 + 150 + 25) * 3 = 825 ms. Then 3 is lost, which is no end of a period; whether
+    // another one behind it is still in flight makes no difference.
+    for padded in [1, 2] {
+        let mut path = sampled();
+        send(&mut path, ms(110), 1);
+        send(&mut path, ms(1_000), 1);
+        for _ in 0..padded {
+            let packet =
+                OutgoingPacket { sent_at: ms(1_001), ack_eliciting: false, ..OutgoingPacket::default() };
+            send_packet(&mut path, packet);
+        }
+        let last = send(&mut path, ms(1_010), 1);
+        assert!(!lose(&mut path, ms(1_100), &[1, 2]));
+        assert_eq!(ack(&mut path, ms(1_110), [last]).rtt_sample, Some(span(100)));
+        assert!(!lose(&mut path, ms(1_200), &[3]), "{padded}");
+    }
+}
+
+#[test]
 fn packets_that_are_not_ack_eliciting_are_no_ends() {
     // bugs.md C8 b).
     for (first, last) in [(false, true), (true, false)] {

@@ -174,7 +174,10 @@ impl Persistence {
                     if above.has_ends {
                         stretch.note(&above.oldest);
                         stretch.note(&above.newest);
-                        check.lost(above.newest.sent_at, true);
+                        // In a stretch around this frame's losses the newest may be below them.
+                        if above.newest.number > high {
+                            check.lost(above.newest.sent_at, true);
+                        }
                     }
                     stretch.end = above.end;
                     break;
