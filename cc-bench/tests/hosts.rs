@@ -4,7 +4,7 @@
 #![cfg(target_os = "linux")]
 
 use cc_bench::hosts::{Hosts, HostsError, namespaces, remove_leftovers};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -40,7 +40,8 @@ fn allowed(owner: &str) -> bool {
     match Hosts::up(owner) {
         Ok(_) => true,
         Err(HostsError::NotAllowed(why)) => {
-            eprintln!("skipped: {why}");
+            // Not through `eprintln!`, which the harness keeps to itself when a test passes.
+            let _ = writeln!(std::io::stderr(), "skipped: {why}");
             false
         }
         Err(error) => panic!("{error}"),

@@ -15,6 +15,7 @@ use clap::Args;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 #[derive(Args, Debug)]
@@ -135,7 +136,10 @@ pub(super) fn sweep(arguments: &SweepArgs) -> Result<ExitCode, Failure> {
     let stop = interruption()?;
     let minutes = sweep.estimate().as_secs_f64() / 60.0;
     eprintln!("{} cells, {} runs of each, about {minutes:.1} minutes", sweep.cells().len(), sweep.runs);
-    let (raw, runs) = sweep.measure(&mut record, done, &stop).map_err(|error| failed(&error))?;
+    let (raw, runs) = sweep.measure(&mut record, done, &stop).map_err(|error| {
+        // A program of the raw path that the same Ctrl-C has ended.
+        if stop.load(Ordering::Relaxed) { (format!("interrupted: {error}"), 130) } else { failed(&error) }
+    })?;
     let text = format!("{}\n{}", metadata.paragraph(), markdown(&sweep, &raw, &runs));
     let into = arguments.into.as_deref().map(|page| (page, arguments.section.as_str()));
     publish(&record, &folder, &text, into, &stop)

@@ -127,6 +127,12 @@ impl Sweep {
                 "--cc: {name} is not there for {stack} (allowed: those of this project and {stack}'s own)"
             ));
         }
+        let largest = self.mixes.iter().map(Vec::len).max().unwrap_or(0);
+        if let Some(clients) = self.clients.iter().find(|&&clients| (clients as usize) < largest) {
+            return Err(format!(
+                "--clients: {clients} is fewer than the {largest} controllers of --mix (allowed: {largest} or more)"
+            ));
+        }
         let names = self.mixes.iter().map(|mix| name(mix)).collect::<Vec<_>>();
         for (argument, twice) in [
             ("--cc", twice(&names)),

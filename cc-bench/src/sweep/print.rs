@@ -237,7 +237,10 @@ fn percent(part: u64, of: u64) -> Option<f64> {
 /// The shares of several runs, averaged; empty if there are none.
 pub(super) fn mean_shares(runs: &[&Run]) -> String {
     let mut sums: BTreeMap<&str, f64> = BTreeMap::new();
-    for run in runs {
+    // Those that failed have none.
+    let shared = runs.iter().filter(|run| !run.shares.is_empty());
+    let count = shared.clone().count();
+    for run in shared {
         let words: Vec<&str> = run.shares.split_whitespace().collect();
         for pair in words.chunks_exact(2) {
             if let [cc, share] = *pair {
@@ -245,7 +248,7 @@ pub(super) fn mean_shares(runs: &[&Run]) -> String {
             }
         }
     }
-    let shares = sums.iter().map(|(cc, sum)| format!("{cc} {:.2}", sum / runs.len() as f64));
+    let shares = sums.iter().map(|(cc, sum)| format!("{cc} {:.2}", sum / count as f64));
     let shares: Vec<String> = shares.collect();
     if shares.is_empty() { String::new() } else { format!("({})", shares.join(", ")) }
 }

@@ -110,9 +110,10 @@ impl Sweep {
                 if !known.contains(&Run::of(cell, run).key()) {
                     progress.set_message(format!("{} {} clients", cell.name(), cell.clients));
                     let (outcome, report) = self.run(&bench, &raw, cell, run);
-                    // Interrupted in the middle: not a run.
+                    // Interrupted in the middle: not a run. A terminal has interrupted the programs, too.
                     if stop.load(Ordering::Relaxed) {
-                        continue;
+                        progress.abandon_with_message("interrupted");
+                        return Ok((raw, done));
                     }
                     if let Some(error) = &outcome.error {
                         progress.suspend(|| eprintln!("{} {} clients: {error}", outcome.cc, outcome.clients));

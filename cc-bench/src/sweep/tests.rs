@@ -174,6 +174,8 @@ fn a_sweep_that_measures_nothing_or_something_twice_is_impossible() {
     assert!(twice.check().unwrap_err().starts_with("--loss-percent: 0.5 is there twice"));
     let twice = Sweep { mixes: vec![vec![Controller::C4], vec![Controller::C4]], ..sweep() };
     assert!(twice.check().unwrap_err().starts_with("--cc: c4 is there twice"));
+    let alone = Sweep { mixes: vec![vec![Controller::C4, Controller::Bbr]], clients: vec![2, 1], ..sweep() };
+    assert!(alone.check().unwrap_err().starts_with("--clients: 1 is fewer than the 2 controllers of --mix"));
 }
 
 #[test]
