@@ -74,6 +74,9 @@ impl<C: CongestionController + ?Sized> CongestionController for Box<C> {
     fn sampling_rule(&self) -> SamplingRule {
         (**self).sampling_rule()
     }
+    fn uses_rate_samples(&self) -> bool {
+        (**self).uses_rate_samples()
+    }
     fn marks_app_limited(&self) -> bool {
         (**self).marks_app_limited()
     }

@@ -102,6 +102,14 @@ pub trait CongestionController: Debug + Send + Sync + 'static {
         SamplingRule::LastAck
     }
 
+    /// Whether the algorithm reads rate samples, or the delivery states that packets remember. Constant.
+    ///
+    /// Where it is `false`, [`AckEvent::rate_sample`](crate::AckEvent::rate_sample) and the snapshots of acked and lost packets may be
+    /// `None`: a stack that would keep them for the algorithm alone can save them. [`PathState`](crate::PathState) is complete in any case.
+    fn uses_rate_samples(&self) -> bool {
+        true
+    }
+
     /// Whether the algorithm itself holds back sending now, so that samples count as application-limited
     /// (BBR in ProbeRTT).
     fn marks_app_limited(&self) -> bool {

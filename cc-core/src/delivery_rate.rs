@@ -194,6 +194,20 @@ impl DeliveryRate {
         Some(self.sample(now, newest, FrameSums { newly_acked, newly_lost, late_acked }))
     }
 
+    /// All acks of a frame, where no sample is wanted
+    /// ([`uses_rate_samples`](crate::CongestionController::uses_rate_samples)): the totals and the application-limited phase.
+    /// `late_acked` is of packets that had been declared lost before, `newly_acked` of all others, in bytes.
+    #[inline]
+    pub fn count_frame(&mut self, newly_acked: u64, late_acked: u64) {
+        self.delivered = self.delivered.saturating_add(newly_acked);
+        if self.rule == SamplingRule::LastAck {
+            // The loss had shortened the bubble; the bytes are delivered after all.
+            self.lengthen_bubble(late_acked);
+            self.delivered = self.delivered.saturating_add(late_acked);
+        }
+        self.end_bubble();
+    }
+
     /// All of a frame at once, but for [`add_lost`](Self::add_lost): what [`on_acked`](Self::on_acked) does for each packet, and
     /// [`finish_frame`](Self::finish_frame). Late packets had been declared lost before; `newest` is the one that
     /// [`is_newer`](Self::is_newer) than the others; without it nothing was acked.
@@ -206,16 +220,13 @@ impl DeliveryRate {
         sums: FrameSums,
         newest: Option<Newest<&PacketSnapshot>>,
     ) -> Option<RateSample> {
-        self.delivered = self.delivered.saturating_add(sums.newly_acked);
+        self.count_frame(sums.newly_acked, sums.late_acked);
         if self.rule == SamplingRule::LastAck
             && let Some(newest) = &newest
         {
-            self.lengthen_bubble(sums.late_acked);
-            self.delivered = self.delivered.saturating_add(sums.late_acked);
             self.reference.at = Some(now);
             self.reference.sent_at = newest.sent_at;
         }
-        self.end_bubble();
         Some(self.sample(now, newest?, sums))
     }
 

@@ -85,6 +85,9 @@ impl CongestionController for Shared {
     fn sampling_rule(&self) -> SamplingRule {
         SamplingRule::LastAcceptedSample { min_ack_interval: span(6) }
     }
+    fn uses_rate_samples(&self) -> bool {
+        false
+    }
     fn marks_app_limited(&self) -> bool {
         true
     }
@@ -175,7 +178,7 @@ fn what_a_controller_answers_its_box_answers() {
                 (controller.pacing_rate(), controller.cwnd(), controller.send_quantum()),
                 (controller.may_send_beyond_cwnd(), controller.marks_app_limited()),
                 (controller.wanted_ecn(), controller.wanted_ack_policy()),
-                (controller.sampling_rule(), controller.snapshot().cwnd),
+                (controller.sampling_rule(), controller.uses_rate_samples(), controller.snapshot().cwnd),
             )
         )
     }
@@ -183,7 +186,7 @@ fn what_a_controller_answers_its_box_answers() {
         (Some(Rate::from_bytes_per_sec(1)), 2_u64, 3_u64),
         (true, true),
         (EcnCodepoint::Ect0, Some(AckPolicy { packets: 4, max_ack_delay: span(5) })),
-        (SamplingRule::LastAcceptedSample { min_ack_interval: span(6) }, 7_u64),
+        (SamplingRule::LastAcceptedSample { min_ack_interval: span(6) }, false, 7_u64),
     );
     assert_eq!(outputs(&boxed), format!("{expected:?}"));
 }

@@ -592,6 +592,10 @@ impl<S: SlowStart> CongestionController for Cubic<S> {
         if self.settings.ecn { EcnCodepoint::Ect0 } else { EcnCodepoint::NotEct }
     }
 
+    fn uses_rate_samples(&self) -> bool {
+        false
+    }
+
     fn snapshot(&self) -> Snapshot {
         let phase = match self.state.phase {
             Phase::SlowStart if self.state.ssthresh == INFINITE => self.slow_start.phase(),

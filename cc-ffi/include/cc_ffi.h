@@ -685,6 +685,8 @@ typedef struct ccffi_outputs {
     uint8_t may_send_beyond_cwnd;
     // Whether the algorithm holds back sending now, so that rate samples count as application-limited.
     uint8_t marks_app_limited;
+    // Whether the algorithm reads rate samples and the snapshots of packets; if not, a stack need not keep them for it. Constant.
+    uint8_t uses_rate_samples;
 } ccffi_outputs;
 
 // State for logs.

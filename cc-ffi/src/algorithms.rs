@@ -136,6 +136,9 @@ impl CongestionController for AnyController {
     fn sampling_rule(&self) -> SamplingRule {
         any!(self, |controller| controller.sampling_rule())
     }
+    fn uses_rate_samples(&self) -> bool {
+        any!(self, |controller| controller.uses_rate_samples())
+    }
     fn marks_app_limited(&self) -> bool {
         any!(self, |controller| controller.marks_app_limited())
     }

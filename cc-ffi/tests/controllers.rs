@@ -228,6 +228,9 @@ impl CongestionController for Both {
     fn sampling_rule(&self) -> SamplingRule {
         self.rust.sampling_rule()
     }
+    fn uses_rate_samples(&self) -> bool {
+        self.rust.uses_rate_samples()
+    }
     fn marks_app_limited(&self) -> bool {
         self.rust.marks_app_limited()
     }

@@ -323,6 +323,10 @@ impl<S: SlowStart> CongestionController for Reno<S> {
         if self.settings.ecn { EcnCodepoint::Ect0 } else { EcnCodepoint::NotEct }
     }
 
+    fn uses_rate_samples(&self) -> bool {
+        false
+    }
+
     fn snapshot(&self) -> Snapshot {
         let startup = self.window.in_initial_slow_start();
         Snapshot {

@@ -158,6 +158,11 @@ macro_rules! delegate_controller {
                 $crate::__core::CongestionController::sampling_rule(&self.$inner)
             }
         }
+        $crate::__delegate_unless! { uses_rate_samples [$($own)*]
+            fn uses_rate_samples(&self) -> bool {
+                $crate::__core::CongestionController::uses_rate_samples(&self.$inner)
+            }
+        }
         $crate::__delegate_unless! { marks_app_limited [$($own)*]
             fn marks_app_limited(&self) -> bool {
                 $crate::__core::CongestionController::marks_app_limited(&self.$inner)
@@ -196,6 +201,7 @@ macro_rules! __delegate_unless {
     (@known wanted_ecn) => {};
     (@known wanted_ack_policy) => {};
     (@known sampling_rule) => {};
+    (@known uses_rate_samples) => {};
     (@known marks_app_limited) => {};
     (@known snapshot) => {};
     (@known $other:ident) => {

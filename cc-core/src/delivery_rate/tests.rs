@@ -367,11 +367,60 @@ fn totals_pass_four_gigabytes() {
     }
 }
 
+#[test]
+fn without_samples_totals_and_the_application_limited_phase_are_the_same() {
+    // 3000 in flight when no data was left, and 5000 delivered before: over once more than 8000 is delivered.
+    let after = |rule, newly: u64, late: u64| {
+        let mut rate = DeliveryRate::new(rule);
+        rate.count_frame(5_000, 0);
+        rate.on_app_limited(3_000);
+        rate.on_lost(1_000);
+        rate.count_frame(newly, late);
+        (rate.delivered(), rate.lost(), rate.is_app_limited())
+    };
+    // The loss made it 7000.
+    assert_eq!(after(SamplingRule::LastAck, 2_000, 0), (7_000, 1_000, true));
+    assert_eq!(after(SamplingRule::LastAck, 2_001, 0), (7_001, 1_000, false));
+    // The 1000 are acked after all: 8000 again, and they count as delivered.
+    assert_eq!(after(SamplingRule::LastAck, 2_000, 1_000), (8_000, 1_000, true));
+    assert_eq!(after(SamplingRule::LastAck, 2_001, 1_000), (8_001, 1_000, false));
+    // They do not under C4's rule.
+    assert_eq!(after(C4, 2_000, 1_000), (7_000, 1_000, true));
+    assert_eq!(after(C4, 2_001, 1_000), (7_001, 1_000, false));
+}
+
 proptest! {
+    /// Losses of a frame come first, as in [`Path`](crate::Path).
+    #[test]
+    fn counting_a_frame_and_sampling_it_come_to_the_same(
+        rule in prop_oneof![Just(SamplingRule::LastAck), Just(C4)],
+        frames in proptest::collection::vec(
+            (0..3_000_u64, proptest::collection::vec((0..3_000_u64, any::<bool>()), 0..4), any::<bool>()), 1..50,
+        ),
+    ) {
+        let (mut sampled, mut counted) = (DeliveryRate::new(rule), DeliveryRate::new(rule));
+        for (index, (lost, acks, limited)) in (0..).zip(frames) {
+            for rate in [&mut sampled, &mut counted] {
+                if limited {
+                    rate.on_app_limited(4_000);
+                }
+                rate.on_lost(lost);
+            }
+            let sum = |late| acks.iter().filter(|ack| ack.1 == late).map(|ack| ack.0).sum();
+            for &(bytes, was_lost) in &acks {
+                sampled.on_acked(ms(index), None, ms(index), bytes, &PacketSnapshot::default(), was_lost);
+            }
+            sampled.finish_frame(ms(index));
+            counted.count_frame(sum(false), sum(true));
+            let seen = |rate: &DeliveryRate| (rate.delivered(), rate.lost(), rate.is_app_limited());
+            prop_assert_eq!(seen(&sampled), seen(&counted));
+        }
+    }
+
     #[test]
     fn nothing_panics_and_totals_only_grow(
         rule in prop_oneof![Just(SamplingRule::LastAck), Just(C4)],
-        calls in proptest::collection::vec((0..6_u8, any::<u64>(), any::<u64>(), any::<bool>()), 1..100),
+        calls in proptest::collection::vec((0..7_u8, any::<u64>(), any::<u64>(), any::<bool>()), 1..100),
     ) {
         let mut rate = DeliveryRate::new(rule);
         let mut snapshot = PacketSnapshot::default();
@@ -384,6 +433,7 @@ proptest! {
                 2 => rate.on_lost(bytes),
                 3 => rate.on_discarded(bytes),
                 4 => rate.on_app_limited(bytes),
+                5 => rate.count_frame(bytes, time),
                 _ => {
                     if let Some(sample) = rate.finish_frame(now) {
                         prop_assert_eq!(sample.delivered, rate.delivered());

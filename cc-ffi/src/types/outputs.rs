@@ -49,6 +49,8 @@ pub struct FfiOutputs {
     pub may_send_beyond_cwnd: u8,
     /// Whether the algorithm holds back sending now, so that rate samples count as application-limited.
     pub marks_app_limited: u8,
+    /// Whether the algorithm reads rate samples and the snapshots of packets; if not, a stack need not keep them for it. Constant.
+    pub uses_rate_samples: u8,
 }
 
 /// State for logs.
@@ -105,6 +107,7 @@ impl FfiOutputs {
                 | bit_if(policy, CCFFI_OUTPUTS_HAS_WANTED_ACK_POLICY),
             may_send_beyond_cwnd: controller.may_send_beyond_cwnd().into(),
             marks_app_limited: controller.marks_app_limited().into(),
+            uses_rate_samples: controller.uses_rate_samples().into(),
         }
     }
 }

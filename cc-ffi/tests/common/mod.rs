@@ -284,6 +284,7 @@ pub(crate) fn outputs(controller: &impl cc_core::CongestionController) -> FfiOut
         has: rate_bit | policy_bit,
         may_send_beyond_cwnd: controller.may_send_beyond_cwnd().into(),
         marks_app_limited: controller.marks_app_limited().into(),
+        uses_rate_samples: controller.uses_rate_samples().into(),
     }
 }
 

@@ -73,6 +73,9 @@ impl CongestionController for Inner {
     fn sampling_rule(&self) -> SamplingRule {
         SamplingRule::LastAcceptedSample { min_ack_interval: Duration::ZERO }
     }
+    fn uses_rate_samples(&self) -> bool {
+        false
+    }
     fn marks_app_limited(&self) -> bool {
         true
     }
@@ -161,7 +164,8 @@ fn outputs(controller: &impl CongestionController) -> impl PartialEq + std::fmt:
     (
         (controller.pacing_rate(), controller.cwnd(), controller.send_quantum()),
         (controller.may_send_beyond_cwnd(), controller.wanted_ecn(), controller.wanted_ack_policy()),
-        (controller.sampling_rule(), controller.marks_app_limited(), controller.snapshot()),
+        (controller.sampling_rule(), controller.uses_rate_samples()),
+        (controller.marks_app_limited(), controller.snapshot()),
     )
 }
 
