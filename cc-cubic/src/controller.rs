@@ -101,6 +101,7 @@ impl<S: SlowStart> Cubic<S> {
     }
 
     /// All outputs, from the state.
+    #[inline(never)]
     fn update_outputs(&mut self) {
         let cwnd = self.settings.limited(self.state.cwnd.whole());
         self.outputs.cwnd = cwnd;
@@ -122,8 +123,12 @@ impl<S: SlowStart> Cubic<S> {
     }
 
     /// Takes the datagram size from the path state where a stack does not announce a change.
+    #[inline]
     fn follow_mtu(&mut self, path: &PathState) {
-        self.take_mtu(path, !path.handshake_ready);
+        // Every event asks, and the answer is no.
+        if !self.settings.is_datagram(path.max_datagram_size) {
+            self.take_mtu(path, !path.handshake_ready);
+        }
     }
 
     /// Takes the datagram size from the path state; `in_handshake` if a change belongs to the handshake.
@@ -405,8 +410,8 @@ impl<S: SlowStart> CongestionController for Cubic<S> {
             self.end_idle(path.now);
             if let Some(cut) = &mut self.cut {
                 cut.on_packet_sent(packet, path.bytes_in_flight > self.outputs.cwnd);
+                self.update_outputs();
             }
-            self.update_outputs();
         }
         self.utilisation.on_packet_sent(path);
         self.slow_start.on_packet_sent(path, packet);

@@ -85,6 +85,12 @@ impl Settings {
         self.datagram as u64
     }
 
+    /// Whether that maximum datagram size is the one in force.
+    #[inline]
+    pub(crate) fn is_datagram(&self, bytes: u64) -> bool {
+        clamp_datagram(bytes) == self.datagram
+    }
+
     /// Sets the maximum datagram size; returns whether it changed.
     pub(crate) fn set_datagram(&mut self, bytes: u64) -> bool {
         let datagram = clamp_datagram(bytes);

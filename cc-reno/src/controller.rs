@@ -122,8 +122,12 @@ impl<S: SlowStart> Reno<S> {
     }
 
     /// Takes the datagram size from the path state where a stack does not announce a change.
+    #[inline]
     fn follow_mtu(&mut self, path: &PathState) {
-        self.take_mtu(path, !path.handshake_ready);
+        // Every event asks, and the answer is no.
+        if !self.settings.is_datagram(path.max_datagram_size) {
+            self.take_mtu(path, !path.handshake_ready);
+        }
     }
 
     /// Takes the datagram size from the path state; `in_handshake` if a change belongs to the handshake.
