@@ -1,6 +1,6 @@
 //! One ACK frame, or one expiry of the loss timer, while it is collected.
 
-use cc_core::{AckedPacket, EcnEvent, Instant, LossCause, LostPacket, SendLimit};
+use cc_core::{AckedPacket, EcnEvent, Instant, LossCause, LostPacket, PacketSpace, SendLimit};
 
 /// The parts of a frame that came so far. The lists keep their memory from frame to frame.
 #[derive(Clone, Debug, Default)]
@@ -25,25 +25,51 @@ pub(crate) struct Frame {
     pub(crate) acks_complete: bool,
 }
 
+/// What the packets acked in a frame come to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Acked {
+    /// Bytes of packets that had not been declared lost.
+    pub(crate) newly_acked: u64,
+    /// Bytes of packets that had.
+    pub(crate) late_acked: u64,
+    /// Send time and space of the newest.
+    pub(crate) newest: Option<(Instant, PacketSpace)>,
+}
+
 impl Frame {
-    pub(crate) fn acked_bytes(&self) -> u64 {
-        self.acked.iter().fold(0, |sum: u64, packet| sum.saturating_add(packet.bytes))
-    }
-
-    pub(crate) fn lost_bytes(&self) -> u64 {
-        self.lost.iter().fold(0, |sum: u64, packet| sum.saturating_add(packet.bytes))
-    }
-
-    /// The newest packet acked.
-    pub(crate) fn newest_acked(&self) -> Option<&AckedPacket> {
-        self.acked.iter().max_by_key(|packet| (packet.sent_at, packet.number))
+    pub(crate) fn acked(&self) -> Acked {
+        let (mut newly_acked, mut late_acked) = (0_u64, 0_u64);
+        let mut newest: Option<&AckedPacket> = None;
+        for packet in &self.acked {
+            let sum = if packet.was_lost { &mut late_acked } else { &mut newly_acked };
+            *sum = sum.saturating_add(packet.bytes);
+            if newest.is_none_or(|newest| (packet.sent_at, packet.number) >= (newest.sent_at, newest.number))
+            {
+                newest = Some(packet);
+            }
+        }
+        Acked { newly_acked, late_acked, newest: newest.map(|newest| (newest.sent_at, newest.space)) }
     }
 
     /// Makes it ready for the next frame.
     pub(crate) fn clear(&mut self) {
-        let (mut acked, mut lost) = (std::mem::take(&mut self.acked), std::mem::take(&mut self.lost));
+        // Taken apart, so that a field that is new cannot be forgotten here. The rest is set when it is opened.
+        let Self {
+            open,
+            now: _,
+            cause: _,
+            acked,
+            lost,
+            persistent_congestion,
+            sampled_at,
+            ecn,
+            limited_by,
+            in_flight_after_acks,
+            acks_complete,
+        } = self;
+        (*open, *persistent_congestion, *acks_complete) = (false, false, false);
         acked.clear();
         lost.clear();
-        *self = Self { acked, lost, ..Self::default() };
+        (*sampled_at, *ecn, *limited_by, *in_flight_after_acks) = (None, None, None, None);
     }
 }

@@ -1,11 +1,11 @@
 //! A controller and the books that its stack does not hand over.
 
-use crate::frame::Frame;
+use crate::frame::{Acked, Frame};
 use crate::recent_min::RecentMin;
 use cc_core::{
     AckEvent, AckPolicy, AckedPacket, CongestionController, DeliveryRate, DiscardReason, Duration, EcnEvent,
     INITIAL_RTT, Instant, LossCause, LossEvent, LostPacket, MtuChange, PacketSnapshot, PacketSpace,
-    PathChange, PathRtt, PathState, RttEstimator, RttEvent, SendLimit, SentPacket, SpuriousLoss,
+    PathChange, PathRtt, PathState, RateSample, RttEstimator, RttEvent, SendLimit, SentPacket, SpuriousLoss,
 };
 
 /// The least that pacing is taken to let through in one RTT, in datagrams: what every controller's window holds.
@@ -29,6 +29,8 @@ const QUEUE_SHARE: u64 = 8;
 #[derive(Clone, Debug)]
 pub struct Ledger<C> {
     controller: C,
+    /// Whether the controller uses them.
+    samples: bool,
     sampler: DeliveryRate,
     rtt: RttEstimator,
     /// The stack's own statistics, for a stack that says all of them.
@@ -66,6 +68,7 @@ impl<C: CongestionController> Ledger<C> {
     #[must_use]
     pub fn new(controller: C, now: Instant, max_datagram_size: u64) -> Self {
         Self {
+            samples: controller.uses_rate_samples(),
             sampler: DeliveryRate::new(controller.sampling_rule()),
             rtt: RttEstimator::new(INITIAL_RTT, Duration::ZERO),
             given_rtt: None,
@@ -103,6 +106,12 @@ impl<C: CongestionController> Ledger<C> {
         self.bytes_in_flight
     }
 
+    /// Whether the controller uses delivery states: if not, an adapter need not keep them.
+    #[must_use]
+    pub const fn uses_rate_samples(&self) -> bool {
+        self.samples
+    }
+
     /// Current maximum datagram size in bytes.
     #[must_use]
     pub const fn max_datagram_size(&self) -> u64 {
@@ -136,7 +145,8 @@ impl<C: CongestionController> Ledger<C> {
         if self.controller.marks_app_limited() {
             self.sampler.on_app_limited(prior_bytes_in_flight);
         }
-        let snapshot = self.sampler.on_sent(sent_at, prior_bytes_in_flight, bytes_in_flight);
+        let snapshot =
+            self.samples.then(|| self.sampler.on_sent(sent_at, prior_bytes_in_flight, bytes_in_flight));
         let number = self.next_number;
         self.next_number = number.saturating_add(1);
         self.bytes_in_flight = bytes_in_flight;
@@ -144,7 +154,7 @@ impl<C: CongestionController> Ledger<C> {
         let state = PathState { prior_bytes_in_flight, ..self.state() };
         let packet = SentPacket { number, space, bytes, in_flight: true, sent_at, carries_data: true };
         self.controller.on_packet_sent(&state, &packet);
-        Sent { number, snapshot }
+        Sent { number, snapshot: snapshot.unwrap_or_default() }
     }
 
     /// An ACK frame begins, or goes on. `limit` is asked once, at its beginning, what stopped the last attempt to send before it.
@@ -161,6 +171,7 @@ impl<C: CongestionController> Ledger<C> {
     /// A part of a frame: packets were newly acked.
     ///
     /// Packets that left together may be one entry: it is added to the entry before if that has the same send time and no number.
+    #[inline]
     pub fn on_acked(&mut self, now: Instant, packet: &AckedPacket) {
         if self.frame.acks_complete {
             self.commit();
@@ -221,10 +232,8 @@ impl<C: CongestionController> Ledger<C> {
         if !self.frame.open {
             return;
         }
-        let mut frame = std::mem::take(&mut self.frame);
-        self.deliver(&frame);
-        frame.clear();
-        self.frame = frame;
+        self.deliver();
+        self.frame.clear();
     }
 
     /// A packet declared lost was acked after all, or all of the last losses were.
@@ -335,7 +344,7 @@ impl<C: CongestionController> Ledger<C> {
                 let burst = MIN_WINDOW_DATAGRAMS.saturating_mul(datagram);
                 let burst = self.controller.send_quantum().max(burst);
                 let paced = rate.bytes_in(self.rtt_for_rate(&rtt)).max(burst);
-                cwnd.min(paced.div_ceil(datagram).saturating_mul(datagram))
+                if paced >= cwnd { cwnd } else { cwnd.min(paced.div_ceil(datagram).saturating_mul(datagram)) }
             }
             _ => cwnd,
         };
@@ -377,64 +386,61 @@ impl<C: CongestionController> Ledger<C> {
         self.now = now;
     }
 
-    fn deliver(&mut self, frame: &Frame) {
-        let now = frame.now;
+    fn deliver(&mut self) {
+        let now = self.frame.now;
         self.now = now;
-        let acked = frame.acked_bytes();
+        let Acked { newly_acked, late_acked, newest } = self.frame.acked();
+        let acked = newly_acked.saturating_add(late_acked);
         let after_acks =
-            frame.in_flight_after_acks.unwrap_or_else(|| self.bytes_in_flight.saturating_sub(acked));
+            self.frame.in_flight_after_acks.unwrap_or_else(|| self.bytes_in_flight.saturating_sub(acked));
         self.correct_flight(after_acks.saturating_add(acked));
-        let limited_by = frame.limited_by.unwrap_or_default();
+        let limited_by = self.frame.limited_by.unwrap_or_default();
         if limited_by == SendLimit::NoData {
             self.note_app_limited();
         }
 
         let prior_bytes_in_flight = self.bytes_in_flight;
         let prior_lost = self.sampler.lost();
-        let rtt = self.take_rtt(frame);
-        let newest = frame.newest_acked().map(|newest| newest.sent_at.min(now));
+        let rtt = self.take_rtt(newest);
+        let newest = newest.map(|(sent_at, _)| sent_at.min(now));
         self.newest_acked_sent_at = self.newest_acked_sent_at.max(newest);
-        for packet in &frame.lost {
+        let mut lost: u64 = 0;
+        for packet in &self.frame.lost {
+            lost = lost.saturating_add(packet.bytes);
             self.sampler.on_lost(packet.bytes);
         }
-        for packet in &frame.acked {
-            let snapshot = packet.snapshot.unwrap_or_default();
-            self.sampler.on_acked(
-                now,
-                packet.number,
-                packet.sent_at,
-                packet.bytes,
-                &snapshot,
-                packet.was_lost,
-            );
-        }
-        if frame.persistent_congestion {
+        if self.frame.persistent_congestion {
             self.rtt.restart_min(rtt.is_some_and(|rtt| rtt.is_sample));
         }
-        let rate_sample = self.sampler.finish_frame(now);
-        self.bytes_in_flight = after_acks.saturating_sub(frame.lost_bytes());
+        let rate_sample = if self.samples {
+            self.sample(now)
+        } else {
+            self.sampler.count_frame(newly_acked, late_acked);
+            None
+        };
+        self.bytes_in_flight = after_acks.saturating_sub(lost);
         self.note_idle(now);
 
         let mut state = PathState { prior_bytes_in_flight, lost: prior_lost, ..self.state() };
-        if let Some(ecn) = &frame.ecn {
+        if let Some(ecn) = &self.frame.ecn {
             self.controller.on_ecn(&state, ecn);
         }
         if let Some(rtt) = &rtt {
             self.controller.on_rtt(&state, rtt);
         }
-        if !frame.lost.is_empty() {
+        if !self.frame.lost.is_empty() {
             let loss = LossEvent {
-                packets: &frame.lost,
+                packets: &self.frame.lost,
                 last: true,
-                persistent_congestion: frame.persistent_congestion,
-                cause: frame.cause,
+                persistent_congestion: self.frame.persistent_congestion,
+                cause: self.frame.cause,
             };
             self.controller.on_loss(&state, &loss);
-            state.lost = state.lost.saturating_add(frame.lost_bytes());
+            state.lost = state.lost.saturating_add(lost);
         }
-        if !frame.acked.is_empty() {
+        if !self.frame.acked.is_empty() {
             let ack = AckEvent {
-                packets: &frame.acked,
+                packets: &self.frame.acked,
                 last: true,
                 rate_sample,
                 limited_by,
@@ -448,6 +454,22 @@ impl<C: CongestionController> Ledger<C> {
         if self.controller.marks_app_limited() {
             self.sampler.on_app_limited(self.bytes_in_flight);
         }
+    }
+
+    /// The rate sample of the frame.
+    fn sample(&mut self, now: Instant) -> Option<RateSample> {
+        for packet in &self.frame.acked {
+            let snapshot = packet.snapshot.unwrap_or_default();
+            self.sampler.on_acked(
+                now,
+                packet.number,
+                packet.sent_at,
+                packet.bytes,
+                &snapshot,
+                packet.was_lost,
+            );
+        }
+        self.sampler.finish_frame(now)
     }
 
     /// The flight before the frame was really `bytes`: what was counted too much (ACK-only packets) was in the largest flight too.
@@ -471,31 +493,31 @@ impl<C: CongestionController> Ledger<C> {
 
     /// Now less the send time of the newest packet newly acked. A sample only if that was sent later than any acked before: it is the
     /// largest then (RFC 9002 section 5.1).
-    fn take_rtt(&mut self, frame: &Frame) -> Option<RttEvent> {
+    fn take_rtt(&mut self, newest: Option<(Instant, PacketSpace)>) -> Option<RttEvent> {
         if self.given_rtt.is_some() {
-            return self.take_given_rtt(frame);
+            return self.take_given_rtt(newest);
         }
-        let newest = frame.newest_acked()?;
-        let is_newer = self.newest_acked_sent_at.is_none_or(|before| newest.sent_at > before);
-        let is_sample = is_newer && newest.sent_at <= frame.now;
-        let latest = frame.now.since(newest.sent_at);
+        let (sent_at, space) = newest?;
+        let now = self.frame.now;
+        let is_newer = self.newest_acked_sent_at.is_none_or(|before| sent_at > before);
+        let is_sample = is_newer && sent_at <= now;
+        let latest = now.since(sent_at);
         if is_sample {
             self.rtt.update(latest, Duration::ZERO, true);
-            self.recent_min_rtt.add(frame.now, latest);
+            self.recent_min_rtt.add(now, latest);
         }
         let is_first = !std::mem::replace(&mut self.rtt_seen, true);
-        Some(RttEvent { space: newest.space, latest, ack_delay: None, is_sample, is_first })
+        Some(RttEvent { space, latest, ack_delay: None, is_sample, is_first })
     }
 
-    fn take_given_rtt(&mut self, frame: &Frame) -> Option<RttEvent> {
-        let newest = frame.newest_acked();
-        let sent_at = frame.sampled_at.or(newest.map(|newest| newest.sent_at))?;
+    fn take_given_rtt(&mut self, newest: Option<(Instant, PacketSpace)>) -> Option<RttEvent> {
+        let sent_at = self.frame.sampled_at.or(newest.map(|(sent_at, _)| sent_at))?;
         let is_first = !std::mem::replace(&mut self.rtt_seen, true);
         Some(RttEvent {
-            space: newest.map_or(PacketSpace::default(), |newest| newest.space),
-            latest: frame.now.since(sent_at),
+            space: newest.map_or(PacketSpace::default(), |(_, space)| space),
+            latest: self.frame.now.since(sent_at),
             ack_delay: None,
-            is_sample: frame.sampled_at.is_some(),
+            is_sample: self.frame.sampled_at.is_some(),
             is_first,
         })
     }

@@ -32,6 +32,7 @@ struct Spy {
     quantum: u64,
     beyond: bool,
     holds_back: bool,
+    samples: bool,
     newest_data: Option<Instant>,
 }
 
@@ -44,6 +45,7 @@ impl Default for Spy {
             quantum: 2_400,
             beyond: false,
             holds_back: false,
+            samples: true,
             newest_data: None,
         }
     }
@@ -109,6 +111,9 @@ impl CongestionController for Spy {
     }
     fn may_send_beyond_cwnd(&self) -> bool {
         self.beyond
+    }
+    fn uses_rate_samples(&self) -> bool {
+        self.samples
     }
     fn marks_app_limited(&self) -> bool {
         self.holds_back
@@ -428,6 +433,38 @@ fn what_limits_follows_from_data_window_and_rate() {
     assert_eq!(ledger.limit(false, 7_199), SendLimit::Pacer);
     ledger.controller.cwnd = 7_199;
     assert_eq!(ledger.limit(false, 7_199), SendLimit::Cwnd);
+}
+
+#[test]
+fn a_controller_without_use_for_rate_samples_gets_the_same_state_without_them() {
+    let states = [true, false].map(|samples| {
+        let mut ledger = Ledger::new(Spy { samples, ..Spy::default() }, at(1_000), 1_200);
+        assert_eq!(ledger.uses_rate_samples(), samples);
+        send(&mut ledger, 1_000, 6_000);
+        let snapshot = send(&mut ledger, 1_010, 6_000);
+        assert_eq!(snapshot == PacketSnapshot::default(), !samples);
+        ledger.on_app_limited(at(1_020));
+        ledger.on_acks_begin(at(1_100), |_| SendLimit::NoData);
+        ledger.on_acked(at(1_100), &packet(1_000, 2_400));
+        ledger.on_acks_complete(at(1_100), 9_600);
+        ledger.on_lost(at(1_100), &LostPacket { bytes: 3_600, ..LostPacket::default() }, None);
+        ledger.commit();
+        // It had been declared lost.
+        ledger.on_acked(at(1_110), &AckedPacket { was_lost: true, ..packet(1_000, 1_200) });
+        ledger.on_acked(at(1_110), &packet(1_010, 6_000));
+        ledger.commit();
+        let mut told = told(&mut ledger);
+        for (_, told) in &mut told {
+            if let Told::Acked { sample, .. } = told {
+                assert_eq!(sample.take().is_some(), samples);
+            }
+        }
+        // 2400 + 1200 + 6000, of which 3600 were lost.
+        let state = told.last().unwrap().0;
+        assert_eq!((state.delivered, state.lost), (9_600, 3_600));
+        told
+    });
+    assert_eq!(states[0], states[1]);
 }
 
 #[test]
