@@ -18,11 +18,14 @@ const BITS: u64 = 8;
 ///
 /// quinn reads it through shared references, and a read may have to deliver a frame that was collected: hence the lock, which is
 /// never contended. The window is asked for twice for each datagram, so that it is kept until the next event.
+///
+/// What each packet sent or acked has to do with is in the first line of the cache.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub struct QuinnController<C> {
-    flow: Locked<Flow<C>>,
     /// In bytes; [`UNKNOWN`] after an event.
     window: AtomicU64,
+    flow: Locked<Flow<C>>,
 }
 
 /// No window is that small: quinn's test is strict, so that it would never send.
@@ -30,7 +33,7 @@ const UNKNOWN: u64 = 0;
 
 impl<C: CongestionController + Clone> QuinnController<C> {
     const fn new(flow: Flow<C>) -> Self {
-        Self { flow: Locked::new(flow), window: AtomicU64::new(UNKNOWN) }
+        Self { window: AtomicU64::new(UNKNOWN), flow: Locked::new(flow) }
     }
 
     /// The controller's state for logs.
@@ -52,6 +55,15 @@ impl<C: CongestionController + Clone> QuinnController<C> {
         flow
     }
 
+    /// Apart from [`Controller::window`], so that the call that finds it known is short.
+    #[cold]
+    #[inline(never)]
+    fn find_window(&self) -> u64 {
+        let window = self.flow.lock().window();
+        self.window.store(window, Ordering::Relaxed);
+        window
+    }
+
     /// For an event.
     fn write(&mut self) -> &mut Flow<C> {
         *self.window.get_mut() = UNKNOWN;
@@ -61,11 +73,17 @@ impl<C: CongestionController + Clone> QuinnController<C> {
 
 impl<C: CongestionController + Clone> Controller for QuinnController<C> {
     fn on_sent(&mut self, now: Instant, bytes: u64, _last_packet_number: u64) {
-        self.write().on_sent(now, bytes);
+        let flow = self.write();
+        flow.on_sent(now, bytes);
+        let window = flow.same_window();
+        *self.window.get_mut() = window.unwrap_or(UNKNOWN);
     }
 
     fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, app_limited: bool, _rtt: &RttEstimator) {
-        self.write().on_ack(now, sent, bytes, app_limited);
+        // If so, the window is unknown already.
+        if !self.flow.get_mut().goes_with_the_last(now, sent, bytes) {
+            self.write().on_ack(now, sent, bytes, app_limited);
+        }
     }
 
     fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, _largest: Option<u64>) {
@@ -93,11 +111,7 @@ impl<C: CongestionController + Clone> Controller for QuinnController<C> {
     fn window(&self) -> u64 {
         // Nobody changes it meanwhile: events have the controller for themselves.
         match self.window.load(Ordering::Relaxed) {
-            UNKNOWN => {
-                let window = self.read().window();
-                self.window.store(window, Ordering::Relaxed);
-                window
-            }
+            UNKNOWN => self.find_window(),
             window => window,
         }
     }

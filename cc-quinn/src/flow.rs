@@ -1,7 +1,7 @@
 //! One path of a connection, as quinn tells it.
 
 use cc_adapter::{Ledger, Recipe, SendTimes};
-use cc_core::{AckedPacket, CongestionController, LossCause, LostPacket, PacketSpace, SendLimit};
+use cc_core::{AckedPacket, CongestionController, LossCause, LostPacket, PacketSpace, Rate, SendLimit};
 use std::time::Instant;
 
 /// quinn sends while `in_flight + bytes < window`: a byte more says "up to and including".
@@ -9,11 +9,15 @@ const STRICT: u64 = 1;
 
 /// The calls of quinn 0.11 without its own types, which only quinn can make.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Flow<C> {
-    path: cc_adapter::Flow<C>,
-    times: SendTimes,
     /// Acks that came and are not in the ledger yet.
     acked: Option<Together>,
+    /// The window that was asked for last, while nothing has happened that it depends on.
+    window: Option<u64>,
+    path: cc_adapter::Flow<C>,
+    /// Empty where the controller has no use for it.
+    times: SendTimes,
 }
 
 /// Acked packets that left together, as those of one call to the kernel do. quinn tells of each alone; they cost one look-up.
@@ -28,7 +32,12 @@ struct Together {
 
 impl<C: CongestionController + Clone> Flow<C> {
     pub(crate) fn new(recipe: &Recipe<C>, now: Instant, mtu: u16) -> Self {
-        Self { path: cc_adapter::Flow::new(recipe, now, mtu), times: SendTimes::new(), acked: None }
+        Self {
+            acked: None,
+            window: None,
+            path: cc_adapter::Flow::new(recipe, now, mtu),
+            times: SendTimes::new(),
+        }
     }
 
     /// The controller, as of the last commit.
@@ -46,41 +55,75 @@ impl<C: CongestionController + Clone> Flow<C> {
         self.path.ledger_mut().commit();
     }
 
-    /// `in_flight + bytes < window` is quinn's test. As of the last commit.
-    pub(crate) fn window(&self) -> u64 {
-        self.path.ledger().window_for_rate().saturating_add(STRICT)
+    /// `in_flight + bytes < window` is quinn's test. What was collected of a frame is delivered first.
+    pub(crate) fn window(&mut self) -> u64 {
+        self.commit();
+        let ledger = self.path.ledger();
+        let window = *self.window.get_or_insert_with(|| ledger.window_for_rate());
+        window.saturating_add(STRICT)
+    }
+
+    /// The same, if it is what it was when it was asked for last.
+    pub(crate) fn same_window(&self) -> Option<u64> {
+        self.window.map(|window| window.saturating_add(STRICT))
     }
 
     /// The copy for a path on which only the port is new.
     pub(crate) fn for_new_port(&self) -> Self {
-        Self { path: self.path.for_new_port(), ..self.clone() }
+        Self { path: self.path.for_new_port(), window: None, ..self.clone() }
     }
 
     /// Datagrams of `bytes` bytes together left, ACK-only ones included.
     pub(crate) fn on_sent(&mut self, now: Instant, bytes: u64) {
-        let at = self.begin(now);
-        let sent = self.path.ledger_mut().on_sent(at, at, bytes, PacketSpace::Application);
-        self.times.on_sent(at, bytes, &sent.snapshot, self.path.ledger().path_rtt());
+        self.commit();
+        let at = self.path.begin(now);
+        let outputs = self.outputs();
+        let ledger = self.path.ledger_mut();
+        let sent = ledger.on_sent(at, at, bytes, PacketSpace::Application);
+        if ledger.uses_rate_samples() {
+            self.times.on_sent(at, bytes, &sent.snapshot, ledger.path_rtt());
+        }
+        // The permission for one packet beyond the window depends on the flight.
+        if self.outputs() != outputs || self.controller().may_send_beyond_cwnd() {
+            self.window = None;
+        }
+    }
+
+    /// What of the window depends on the controller.
+    fn outputs(&self) -> (u64, Option<Rate>, u64, bool) {
+        let controller = self.controller();
+        let beyond = controller.may_send_beyond_cwnd();
+        (controller.cwnd(), controller.pacing_rate(), controller.send_quantum(), beyond)
     }
 
     /// One ack-eliciting packet was newly acked.
+    #[inline(never)]
     pub(crate) fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, app_limited: bool) {
+        if !self.goes_with_the_last(now, sent, bytes) {
+            self.hand_on();
+            self.acked = Some(Together { now, sent, bytes, packets: 1, app_limited });
+        }
+    }
+
+    /// The same for one that left together with the one acked before, and was acked with it; `false` for any other, which is not
+    /// taken.
+    #[inline]
+    pub(crate) fn goes_with_the_last(&mut self, now: Instant, sent: Instant, bytes: u64) -> bool {
         match &mut self.acked {
             Some(acked) if acked.now == now && acked.sent == sent => {
                 acked.bytes = acked.bytes.saturating_add(bytes);
                 acked.packets = acked.packets.saturating_add(1);
+                true
             }
-            _ => {
-                self.hand_on();
-                self.acked = Some(Together { now, sent, bytes, packets: 1, app_limited });
-            }
+            _ => false,
         }
     }
 
     /// The acks of a frame are complete; losses and marks of the same frame may follow.
     pub(crate) fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool) {
         self.hand_on();
-        self.path.end_acks(now, in_flight, |ledger| limit(ledger, app_limited));
+        let window = self.window.take();
+        self.path.end_acks(now, in_flight, |ledger| limit(ledger, app_limited, window));
     }
 
     /// Packets were declared lost; the newest was sent at `sent`.
@@ -99,18 +142,22 @@ impl<C: CongestionController + Clone> Flow<C> {
     /// The CE count rose; the largest acked was sent at `sent`.
     pub(crate) fn on_mark(&mut self, now: Instant, sent: Instant) {
         self.hand_on();
+        self.window = None;
         self.path.on_mark(now, sent);
     }
 
     pub(crate) fn on_mtu_update(&mut self, mtu: u16) {
         self.hand_on();
+        self.window = None;
         self.path.ledger_mut().on_mtu_update(u64::from(mtu));
     }
 
     /// Hands the acks to the ledger that came since.
     fn hand_on(&mut self) {
         let Some(Together { now, sent, bytes, packets, app_limited }) = self.acked.take() else { return };
-        let at = self.path.begin_acks(now, |ledger| limit(ledger, app_limited));
+        // If it is known, no frame is open, and it is the one of the last attempt to send.
+        let window = self.window.take();
+        let at = self.path.begin_acks(now, |ledger| limit(ledger, app_limited, window));
         let Some(sent_at) = self.path.sent_at(sent) else { return };
         let packet = AckedPacket {
             sent_at,
@@ -124,13 +171,17 @@ impl<C: CongestionController + Clone> Flow<C> {
 
     fn begin(&mut self, now: Instant) -> cc_core::Instant {
         self.hand_on();
+        self.window = None;
         self.path.begin(now)
     }
 }
 
-/// A datagram of full size is tested for.
-fn limit<C: CongestionController>(ledger: &Ledger<C>, app_limited: bool) -> SendLimit {
-    ledger.limit(app_limited, ledger.window_for_rate())
+/// A datagram of full size is tested for. `window` is that of the last attempt to send, if it is known.
+fn limit<C: CongestionController>(ledger: &Ledger<C>, app_limited: bool, window: Option<u64>) -> SendLimit {
+    if app_limited {
+        return SendLimit::NoData;
+    }
+    ledger.limit(app_limited, window.unwrap_or_else(|| ledger.window_for_rate()))
 }
 
 #[cfg(test)]
