@@ -192,7 +192,8 @@ impl PeerInstant {
 impl From<std::time::Duration> for Duration {
     /// Saturates at [`Duration::MAX`].
     fn from(span: std::time::Duration) -> Self {
-        Self(u64::try_from(span.as_nanos()).unwrap_or(u64::MAX))
+        // Not `as_nanos`, which has 128 bits.
+        Self::from_secs(span.as_secs()).plus(Self(u64::from(span.subsec_nanos())))
     }
 }
 
@@ -245,5 +246,21 @@ mod tests {
         assert_eq!(Duration::from_micros(1_999).as_millis(), 1);
         assert_eq!(Duration::from(core::time::Duration::MAX), Duration::MAX);
         assert_eq!(core::time::Duration::from(Duration::from_secs(1)).as_secs(), 1);
+    }
+
+    #[test]
+    fn spans_of_std_convert_exactly_up_to_the_last_nanosecond_of_the_range() {
+        // u64::MAX ns are 18 446 744 073 s and 709 551 615 ns.
+        for (secs, nanos, expected) in [
+            (0, 999_999_999, 999_999_999),
+            (1, 1, 1_000_000_001),
+            (18_446_744_073, 709_551_614, u64::MAX - 1),
+            (18_446_744_073, 709_551_615, u64::MAX),
+            (18_446_744_073, 709_551_616, u64::MAX),
+            (18_446_744_074, 0, u64::MAX),
+            (u64::MAX, 999_999_999, u64::MAX),
+        ] {
+            assert_eq!(Duration::from(core::time::Duration::new(secs, nanos)).as_nanos(), expected);
+        }
     }
 }
