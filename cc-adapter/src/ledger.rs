@@ -410,7 +410,7 @@ impl<C: CongestionController> Ledger<C> {
             self.sampler.on_lost(packet.bytes);
         }
         if self.frame.persistent_congestion {
-            self.rtt.restart_min(rtt.is_some_and(|rtt| rtt.is_sample));
+            self.restart_min_rtt(rtt.filter(|rtt| rtt.is_sample));
         }
         let rate_sample = if self.samples {
             self.sample(now)
@@ -508,6 +508,16 @@ impl<C: CongestionController> Ledger<C> {
         }
         let is_first = !std::mem::replace(&mut self.rtt_seen, true);
         Some(RttEvent { space, latest, ack_delay: None, is_sample, is_first })
+    }
+
+    /// Persistent congestion: the minimum starts again with the newest sample (RFC 9002 section 5.2), which is that of the frame, if
+    /// it has one.
+    fn restart_min_rtt(&mut self, sample: Option<RttEvent>) {
+        self.rtt.restart_min(sample.is_some());
+        self.recent_min_rtt.forget();
+        if let Some(sample) = sample {
+            self.recent_min_rtt.add(self.frame.now, sample.latest);
+        }
     }
 
     fn take_given_rtt(&mut self, newest: Option<(Instant, PacketSpace)>) -> Option<RttEvent> {

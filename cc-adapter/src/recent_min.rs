@@ -32,6 +32,11 @@ impl RecentMin {
         });
     }
 
+    /// The path is taken for another (RFC 9002 section 5.2, persistent congestion): what was measured before counts no more.
+    pub(crate) const fn forget(&mut self) {
+        self.halves = None;
+    }
+
     /// `None` before the first sample.
     pub(crate) fn get(&self) -> Option<Duration> {
         self.halves.map(|(before, current)| before.min(current))
@@ -60,5 +65,9 @@ mod tests {
         assert_eq!(add(11_002, 60), Some(ms(50)));
         // A clock that goes back is no half that ends.
         assert_eq!(add(500, 55), Some(ms(50)));
+        min.forget();
+        assert_eq!(min.get(), None);
+        min.add(Instant::from_millis(12_000), ms(80));
+        assert_eq!(min.get(), Some(ms(80)));
     }
 }

@@ -528,6 +528,32 @@ fn a_window_that_stands_for_a_rate_does_not_grant_all_of_a_queue() {
 }
 
 #[test]
+fn after_persistent_congestion_a_longer_path_is_no_queue() {
+    let mut ledger = ledger();
+    ledger.controller.cwnd = 1_000_000;
+    ledger.controller.rate = Some(Rate::from_bytes_per_sec(1_000_000));
+    let mut acked = |sent: u64, now: u64, is_persistent: bool| {
+        send(&mut ledger, sent, 1_200);
+        ledger.on_acked(at(now), &packet(sent, 1_200));
+        if is_persistent {
+            ledger.on_lost(at(now), &LostPacket { bytes: 1_200, ..LostPacket::default() }, None);
+            ledger.on_persistent_congestion(at(now));
+        }
+        ledger.commit();
+        ledger.window_for_rate()
+    };
+    acked(1_000, 1_020, false);
+    // An RTT of 100 ms instead of 20. After a hundred samples nothing is left of the first: 100 ms and a variation of 0, of which an
+    // eighth of 80 ms is not granted: 90 000, 75 datagrams.
+    for n in 1..100 {
+        acked(1_000 + 40 * n, 1_100 + 40 * n, false);
+    }
+    assert_eq!(acked(5_000, 5_100, false), 75 * 1_200);
+    // Now all of 100 ms is what the path takes: 83.3 datagrams.
+    assert_eq!(acked(5_040, 5_140, true), 84 * 1_200);
+}
+
+#[test]
 fn a_send_into_an_empty_flight_is_a_restart_after_the_first_ack() {
     let mut ledger = ledger();
     // Not before anything was acked.
