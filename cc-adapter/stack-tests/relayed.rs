@@ -60,6 +60,39 @@ async fn with_loss_and_reordering<C: CongestionController + Clone>(
 
 for_each_algorithm! { loss_and_reordering_with: crate::shared::relayed::with_loss_and_reordering }
 
+/// 5 MiB each way at the same time over a link that loses 1 % in each direction, byte for byte: ACKs come with data, and an end that
+/// has nothing left to send is still told of what it acknowledges.
+async fn with_data_both_ways<C: CongestionController + Clone>(subject: Subject<C>) -> Result<(), Failure> {
+    let link = LinkConfig {
+        rate_bps: 400_000_000,
+        latency_us: 1_000,
+        queue: QueueLimit::DelayUs(50_000),
+        loss_ppm: 10_000,
+        ..LinkConfig::default()
+    };
+    let (config, seen) = watched(subject);
+    let (pair, relay) = connect(config.clone(), config, |address| {
+        RelayConfig::new(address).with_path(&PathConfig::new(link))
+    })
+    .await?;
+    let data = pattern(5 * MIB);
+    tokio::try_join!(
+        transfer(&pair.at_client, &pair.at_server, &data, || Ok(())),
+        transfer(&pair.at_server, &pair.at_client, &data, || Ok(())),
+    )?;
+    pair.close().await;
+    let stats = relay.stop();
+    seen.check()?;
+    // Some 3600 datagrams and more in each direction; 1 % are 36.
+    for direction in [&stats.to_server, &stats.to_client] {
+        assert!(direction.dropped.random_loss > 10, "{stats:?}");
+    }
+    assert!(seen.notes().lost_bytes > 20 * 1_200, "{:?}", seen.notes().lost_bytes);
+    Ok(())
+}
+
+for_each_algorithm! { data_both_ways_with: crate::shared::relayed::with_data_both_ways }
+
 /// Transfers over a link of 20 Mbit/s with DualPI2, until a mark was reported that the controller has to answer: it lowers the
 /// window with the very ACK that reports it, which arrives less than a round trip after the packet was marked. And the receiver
 /// saw as many packets marked as the relay has sent to it.
