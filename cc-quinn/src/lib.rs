@@ -51,7 +51,8 @@
 //!   it. Of packets that left together, which quinn gives one send time, only the first to be acked gives a sample.
 //! - **Pacing.** quinn's pacer lets 1.25 windows through per smoothed RTT and takes no rate. Window and rate are therefore one window,
 //!   `min(cwnd, rate * rtt)`: the rate, and each gain that an algorithm applies to it, acts on the bytes in flight. The RTT is the
-//!   smoothed one, less an eighth of what is a queue ([`cc_adapter::Ledger::window_for_rate`]). One send
+//!   smoothed one, less an eighth of what is a queue ([`cc_adapter::Ledger::window_for_rate`]). So a rate of less than 8/7 windows a
+//!   round trip, which CUBIC and NewReno have only if they are configured so, holds the flight below the window while a queue stands. One send
 //!   quantum, and two datagrams, fit in any case. quinn compares strictly, so that it is told one byte more.
 //! - **Bytes in flight.** What is announced as sent includes ACK-only packets; MTU probes are acked and not announced. The flight is
 //!   set right at the end of each frame's acks, where quinn says it.
