@@ -32,6 +32,7 @@ impl<C: CongestionController + Clone> Controller<C> {
         C::wanted_ecn,
         C::wanted_ack_policy,
         C::sampling_rule,
+        C::uses_rate_samples,
         C::marks_app_limited,
         C::snapshot,
         <C as Clone>::clone,

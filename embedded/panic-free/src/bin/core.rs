@@ -110,6 +110,7 @@ program![
         DeliveryRate::on_acked,
         DeliveryRate::on_lost,
         DeliveryRate::on_discarded,
+        DeliveryRate::count_frame,
         DeliveryRate::finish_frame,
         DeliveryRate::on_app_limited,
         DeliveryRate::reset_reference,
