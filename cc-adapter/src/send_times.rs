@@ -22,6 +22,9 @@ const SETTLED_AGE: Duration = Duration::from_millis(3);
 const SMALL: u64 = 128;
 const FOLD_WITHIN: Duration = Duration::from_millis(1);
 
+/// How many sends after the one found last are looked at before all are searched: acks come in the order of the sends.
+const NEAR: usize = 3;
+
 /// The delivery state at each send, for a stack that names a packet by nothing but its send time (quinn).
 ///
 /// Entries go by age only, never because as many bytes were acked or lost, since the sums do not tell which packets those were:
@@ -34,6 +37,8 @@ pub struct SendTimes {
     entries: VecDeque<Entry>,
     /// The latest send time that was acked.
     newest_acked: Option<Instant>,
+    /// Index of the send that was found last, or near it.
+    found: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +56,7 @@ impl SendTimes {
     /// Nothing was sent.
     #[must_use]
     pub const fn new() -> Self {
-        Self { entries: VecDeque::new(), newest_acked: None }
+        Self { entries: VecDeque::new(), newest_acked: None, found: 0 }
     }
 
     /// `bytes` were sent at `sent_at`; `snapshot` is the state with them. `rtt` is that of the path, which says what is too old.
@@ -59,6 +64,7 @@ impl SendTimes {
         let oldest = self.oldest(sent_at, rtt);
         while self.entries.front().is_some_and(|entry| entry.sent_at < oldest) {
             self.entries.pop_front();
+            self.found = self.found.saturating_sub(1);
         }
         if let Some(last) = self.entries.back_mut() {
             let is_small = bytes <= SMALL && sent_at.since(last.sent_at) < FOLD_WITHIN;
@@ -114,8 +120,21 @@ impl SendTimes {
 
     /// The last entry that is not later than `sent_at`.
     fn find(&mut self, sent_at: Instant) -> Option<&mut Entry> {
-        let index = self.entries.partition_point(|entry| entry.sent_at <= sent_at).checked_sub(1)?;
-        self.entries.get_mut(index)
+        self.found = self.find_near(sent_at).or_else(|| self.find_anywhere(sent_at))?;
+        self.entries.get_mut(self.found)
+    }
+
+    /// `None` if it is not near the one found last.
+    fn find_near(&self, sent_at: Instant) -> Option<usize> {
+        let is_earlier = |index: usize| self.entries.get(index).is_some_and(|entry| entry.sent_at <= sent_at);
+        if !is_earlier(self.found) {
+            return None;
+        }
+        (self.found..).take(NEAR).find(|&index| !is_earlier(index.saturating_add(1)))
+    }
+
+    fn find_anywhere(&self, sent_at: Instant) -> Option<usize> {
+        self.entries.partition_point(|entry| entry.sent_at <= sent_at).checked_sub(1)
     }
 
     fn thin_out(&mut self) {
@@ -281,15 +300,19 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_sequence_is_bounded_and_finds_nothing_later_than_asked_for(
+        fn any_sequence_is_bounded_and_finds_the_last_send_that_is_not_later(
             calls in proptest::collection::vec((any::<bool>(), 0..3_000_u64, any::<u64>()), 1..200),
         ) {
             let mut times = SendTimes::new();
             for (is_send, millis, bytes) in calls {
                 if is_send {
                     sent(&mut times, millis, bytes, bytes, millis);
-                } else if let Some(found) = times.on_acked(at(millis), bytes) {
-                    prop_assert!(found.delivered <= millis);
+                } else {
+                    let last = times.entries.iter().rev().find(|entry| entry.sent_at <= at(millis));
+                    let expected = last.map(|entry| entry.snapshot.delivered);
+                    let found = times.on_acked(at(millis), bytes).map(|found| found.delivered);
+                    prop_assert_eq!(found, expected);
+                    prop_assert!(found.is_none_or(|found| found <= millis));
                 }
                 prop_assert!(times.len() <= MAX_ENTRIES);
             }
