@@ -228,12 +228,11 @@ impl<C: CongestionController> Ledger<C> {
     }
 
     /// Delivers the frame that was collected, if there is one.
+    #[inline]
     pub fn commit(&mut self) {
-        if !self.frame.open {
-            return;
+        if self.frame.open {
+            self.deliver();
         }
-        self.deliver();
-        self.frame.clear();
     }
 
     /// A packet declared lost was acked after all, or all of the last losses were.
@@ -386,6 +385,7 @@ impl<C: CongestionController> Ledger<C> {
         self.now = now;
     }
 
+    #[inline(never)]
     fn deliver(&mut self) {
         let now = self.frame.now;
         self.now = now;
@@ -454,6 +454,7 @@ impl<C: CongestionController> Ledger<C> {
         if self.controller.marks_app_limited() {
             self.sampler.on_app_limited(self.bytes_in_flight);
         }
+        self.frame.clear();
     }
 
     /// The rate sample of the frame.
