@@ -81,6 +81,20 @@ impl<C: CongestionController + Clone> Subject<C> {
         self
     }
 
+    /// The same with something around each controller.
+    pub fn wrapped<D>(&self, wrap: impl Fn(C, &Setup) -> D + Send + Sync + 'static) -> Subject<D> {
+        let make = Arc::clone(&self.make);
+        Subject {
+            name: self.name,
+            family: self.family,
+            tags: self.tags,
+            beta_loss: self.beta_loss,
+            beta_ce: self.beta_ce,
+            max_window: self.max_window,
+            make: Arc::new(move |setup| wrap(make(setup), setup)),
+        }
+    }
+
     /// A new controller.
     #[must_use]
     pub fn make(&self, setup: &Setup) -> C {

@@ -3,7 +3,7 @@
 mod subjects;
 
 use cc_core::{AckEvent, AckedPacket, CongestionController, LossEvent, LostPacket, PathState, Setup};
-use cc_testkit::{Options, Script, Step, Subject, run, strategies};
+use cc_testkit::{Options, Report, Script, Subject, run, strategies};
 use proptest::prelude::*;
 use subjects::Visitor;
 
@@ -31,7 +31,7 @@ impl<C: CongestionController> CongestionController for Without<C> {
 struct Both<'a> {
     script: &'a Script,
     answer: bool,
-    runs: Vec<(&'static str, Vec<Step>, Vec<Step>)>,
+    runs: Vec<(&'static str, Report, Report)>,
 }
 
 impl Visitor for Both<'_> {
@@ -40,14 +40,13 @@ impl Visitor for Both<'_> {
             return;
         }
         let options = Options { expectations: false, any_subject: true, ..Options::default() };
-        let name = subject.name;
-        let with = run(self.script, &subject, &options).trace.steps;
-        let subject = Subject::rate_based(name, move |setup| Without { inner: subject.make(setup) });
-        self.runs.push((name, with, run(self.script, &subject, &options).trace.steps));
+        let stripped = subject.wrapped(|inner, _| Without { inner });
+        let [with, without] = [run(self.script, &subject, &options), run(self.script, &stripped, &options)];
+        self.runs.push((subject.name, with, without));
     }
 }
 
-fn runs(script: &Script, answer: bool) -> Vec<(&'static str, Vec<Step>, Vec<Step>)> {
+fn runs(script: &Script, answer: bool) -> Vec<(&'static str, Report, Report)> {
     let mut both = Both { script, answer, runs: Vec::new() };
     subjects::each(&mut both);
     both.runs
@@ -59,7 +58,7 @@ fn cubic_and_reno_say_no_and_others_need_them() {
     let names: Vec<_> = runs(&script, false).into_iter().map(|(name, ..)| name).collect();
     assert_eq!(names, ["cubic", "reno"]);
     // The check can fail: C4 and BBR find no rate without samples.
-    let differ = |(name, with, without): (_, Vec<Step>, Vec<Step>)| (with != without).then_some(name);
+    let differ = |(name, with, without): (_, Report, Report)| (with.trace != without.trace).then_some(name);
     let differing: Vec<_> = runs(&script, true).into_iter().filter_map(differ).collect();
     assert!(differing.contains(&"c4") && differing.contains(&"bbr"), "{differing:?}");
 }
@@ -72,7 +71,9 @@ proptest! {
         script in prop_oneof![strategies::plausible(60), strategies::absurd(40)],
     ) {
         for (name, with, without) in runs(&script, false) {
-            prop_assert_eq!(with, without, "{}\n{}", name, script);
+            prop_assert_eq!(with.trace, without.trace, "{}\n{}", name, script);
+            let verdicts = [with.verdict, without.verdict].map(|verdict| format!("{verdict:?}"));
+            prop_assert_eq!(&verdicts[0], &verdicts[1], "{}\n{}", name, script);
         }
     }
 }

@@ -112,16 +112,7 @@ pub(crate) fn broken<C: CongestionController + Clone>(
     subject: &Subject<C>,
     fault: Fault,
 ) -> Subject<Broken<C>> {
-    let inner = subject.clone();
-    let make = move |setup: &Setup| Broken::new(inner.make(setup), fault, setup);
-    let broken = match subject.family {
-        cc_testkit::Family::LossBased => Subject::loss_based(subject.name, make),
-        cc_testkit::Family::RateBased => Subject::rate_based(subject.name, make),
-    };
-    broken
-        .with_betas(subject.beta_loss, subject.beta_ce)
-        .with_max_window(subject.max_window)
-        .tagged(subject.tags)
+    subject.wrapped(move |inner, setup| Broken::new(inner, fault, setup))
 }
 
 impl<C: CongestionController> Broken<C> {
