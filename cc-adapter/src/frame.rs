@@ -2,7 +2,7 @@
 
 use cc_core::{AckedPacket, EcnEvent, Instant, LossCause, LostPacket, PacketSpace, SendLimit};
 
-/// The parts of a frame that came so far. The lists keep their memory from frame to frame.
+/// The parts of a frame that came so far, or of the last one. The lists keep their memory from frame to frame.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Frame {
     /// Whether anything was collected; the rest means nothing otherwise.
@@ -51,13 +51,13 @@ impl Frame {
         Acked { newly_acked, late_acked, newest: newest.map(|newest| (newest.sent_at, newest.space)) }
     }
 
-    /// Makes it ready for the next frame.
-    pub(crate) fn clear(&mut self) {
-        // Taken apart, so that a field that is new cannot be forgotten here. The rest is set when it is opened.
+    /// Begins the next one.
+    pub(crate) fn start(&mut self, at: Instant, from: Option<LossCause>) {
+        // Taken apart, so that a field that is new cannot be forgotten here.
         let Self {
             open,
-            now: _,
-            cause: _,
+            now,
+            cause,
             acked,
             lost,
             persistent_congestion,
@@ -67,9 +67,10 @@ impl Frame {
             in_flight_after_acks,
             acks_complete,
         } = self;
-        (*open, *persistent_congestion, *acks_complete) = (false, false, false);
+        (*open, *now, *cause) = (true, at, from);
         acked.clear();
         lost.clear();
+        (*persistent_congestion, *acks_complete) = (false, false);
         (*sampled_at, *ecn, *limited_by, *in_flight_after_acks) = (None, None, None, None);
     }
 }

@@ -59,8 +59,9 @@ pub struct Ledger<C> {
 pub struct Sent {
     /// Its number in the path's sequence.
     pub number: u64,
-    /// Delivery state with it, to come back with its ack or loss.
-    pub snapshot: PacketSnapshot,
+    /// Delivery state with it, to come back with its ack or loss; `None` for a controller that uses none
+    /// ([`uses_rate_samples`](CongestionController::uses_rate_samples)).
+    pub snapshot: Option<PacketSnapshot>,
 }
 
 impl<C: CongestionController> Ledger<C> {
@@ -106,12 +107,6 @@ impl<C: CongestionController> Ledger<C> {
         self.bytes_in_flight
     }
 
-    /// Whether the controller uses delivery states: if not, an adapter need not keep them.
-    #[must_use]
-    pub const fn uses_rate_samples(&self) -> bool {
-        self.samples
-    }
-
     /// Current maximum datagram size in bytes.
     #[must_use]
     pub const fn max_datagram_size(&self) -> u64 {
@@ -154,7 +149,7 @@ impl<C: CongestionController> Ledger<C> {
         let state = PathState { prior_bytes_in_flight, ..self.state() };
         let packet = SentPacket { number, space, bytes, in_flight: true, sent_at, carries_data: true };
         self.controller.on_packet_sent(&state, &packet);
-        Sent { number, snapshot: snapshot.unwrap_or_default() }
+        Sent { number, snapshot }
     }
 
     /// An ACK frame begins, or goes on. `limit` is asked once, at its beginning, what stopped the last attempt to send before it.
@@ -378,15 +373,15 @@ impl<C: CongestionController> Ledger<C> {
             self.commit();
         }
         if !self.frame.open {
-            self.frame.open = true;
-            self.frame.now = now;
-            self.frame.cause = cause;
+            self.frame.start(now, cause);
         }
         self.now = now;
     }
 
     #[inline(never)]
     fn deliver(&mut self) {
+        // First, so that a controller that panics is not told the frame again.
+        self.frame.open = false;
         let now = self.frame.now;
         self.now = now;
         let Acked { newly_acked, late_acked, newest } = self.frame.acked();
@@ -410,7 +405,7 @@ impl<C: CongestionController> Ledger<C> {
             self.sampler.on_lost(packet.bytes);
         }
         if self.frame.persistent_congestion {
-            self.restart_min_rtt(rtt.filter(|rtt| rtt.is_sample));
+            self.restart_min_rtt(rtt.is_some_and(|rtt| rtt.is_sample));
         }
         let rate_sample = if self.samples {
             self.sample(now)
@@ -454,7 +449,6 @@ impl<C: CongestionController> Ledger<C> {
         if self.controller.marks_app_limited() {
             self.sampler.on_app_limited(self.bytes_in_flight);
         }
-        self.frame.clear();
     }
 
     /// The rate sample of the frame.
@@ -513,12 +507,10 @@ impl<C: CongestionController> Ledger<C> {
 
     /// Persistent congestion: the minimum starts again with the newest sample (RFC 9002 section 5.2), which is that of the frame, if
     /// it has one.
-    fn restart_min_rtt(&mut self, sample: Option<RttEvent>) {
-        self.rtt.restart_min(sample.is_some());
-        self.recent_min_rtt.forget();
-        if let Some(sample) = sample {
-            self.recent_min_rtt.add(self.frame.now, sample.latest);
-        }
+    fn restart_min_rtt(&mut self, has_sample: bool) {
+        self.rtt.restart_min(has_sample);
+        let newest = self.path_rtt().filter(|_| has_sample).map(|rtt| rtt.latest);
+        self.recent_min_rtt.restart(self.frame.now, newest);
     }
 
     fn take_given_rtt(&mut self, newest: Option<(Instant, PacketSpace)>) -> Option<RttEvent> {

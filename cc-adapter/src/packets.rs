@@ -32,8 +32,8 @@ pub struct Known {
     pub sent_at: Instant,
     /// Its number in the path's sequence.
     pub number: u64,
-    /// Delivery state with it.
-    pub snapshot: PacketSnapshot,
+    /// Delivery state with it, if the controller uses any.
+    pub snapshot: Option<PacketSnapshot>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -126,7 +126,7 @@ impl Packets {
 mod tests {
     use super::{MAX_ENTRIES, Packets};
     use crate::Sent;
-    use cc_core::{Duration, Instant, PacketSnapshot};
+    use cc_core::{Duration, Instant};
 
     const RTT: Duration = Duration::from_millis(100);
 
@@ -135,7 +135,7 @@ mod tests {
     }
 
     fn send(packets: &mut Packets, millis: u64, packet_number: u64, bytes: u64, number: u64) {
-        let sent = Sent { number, snapshot: PacketSnapshot::default() };
+        let sent = Sent { number, snapshot: None };
         packets.on_sent(at(millis), packet_number, bytes, &sent, RTT);
     }
 

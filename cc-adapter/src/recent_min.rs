@@ -15,10 +15,15 @@ pub(crate) struct RecentMin {
     halves: Option<(Duration, Duration)>,
     /// Since when this one lasts.
     since: Instant,
+    /// The next sample replaces all before it.
+    restart: bool,
 }
 
 impl RecentMin {
     pub(crate) fn add(&mut self, now: Instant, sample: Duration) {
+        if std::mem::take(&mut self.restart) {
+            self.halves = None;
+        }
         self.halves = Some(match self.halves {
             Some((before, current)) if now.since(self.since) <= HALF => (before, current.min(sample)),
             Some((_, current)) => {
@@ -32,9 +37,13 @@ impl RecentMin {
         });
     }
 
-    /// The path is taken for another (RFC 9002 section 5.2, persistent congestion): what was measured before counts no more.
-    pub(crate) const fn forget(&mut self) {
-        self.halves = None;
+    /// Persistent congestion (RFC 9002 section 5.2): the minimum starts again with the newest sample, which is the next one if there
+    /// is none.
+    pub(crate) fn restart(&mut self, now: Instant, newest: Option<Duration>) {
+        self.restart = true;
+        if let Some(sample) = newest {
+            self.add(now, sample);
+        }
     }
 
     /// `None` before the first sample.
@@ -65,9 +74,20 @@ mod tests {
         assert_eq!(add(11_002, 60), Some(ms(50)));
         // A clock that goes back is no half that ends.
         assert_eq!(add(500, 55), Some(ms(50)));
-        min.forget();
-        assert_eq!(min.get(), None);
-        min.add(Instant::from_millis(12_000), ms(80));
-        assert_eq!(min.get(), Some(ms(80)));
+    }
+
+    #[test]
+    fn a_restart_takes_the_newest_sample_or_waits_for_the_next() {
+        let (at, ms) = (Instant::from_millis, Duration::from_millis);
+        let mut min = RecentMin::default();
+        min.add(at(1_000), ms(20));
+        min.restart(at(2_000), Some(ms(90)));
+        assert_eq!(min.get(), Some(ms(90)));
+        min.add(at(3_000), ms(95));
+        assert_eq!(min.get(), Some(ms(90)));
+        min.restart(at(4_000), None);
+        assert_eq!(min.get(), Some(ms(90)));
+        min.add(at(5_000), ms(98));
+        assert_eq!(min.get(), Some(ms(98)));
     }
 }

@@ -37,7 +37,7 @@ impl<C: CongestionController> Rig<C> {
 
     fn send(&mut self, bytes: u64, service: Duration) {
         let sent = self.ledger.on_sent(self.now, self.now, bytes, PacketSpace::Application);
-        self.times.on_sent(self.now, bytes, &sent.snapshot, self.ledger.path_rtt());
+        self.times.on_sent(self.now, bytes, &sent.snapshot.unwrap_or_default(), self.ledger.path_rtt());
         self.link_free = self.link_free.max(self.now).after(service);
         self.under_way.push_back((self.now, bytes, self.link_free.after(RTT)));
     }

@@ -167,7 +167,12 @@ impl<C: CongestionController> Model<C> {
             }
             self.pacer.on_sent(self.now, self.now, DATAGRAM);
             let sent = self.ledger.on_sent(self.now, self.now, DATAGRAM, PacketSpace::Application);
-            self.times.on_sent(self.now, DATAGRAM, &sent.snapshot, self.ledger.path_rtt());
+            self.times.on_sent(
+                self.now,
+                DATAGRAM,
+                &sent.snapshot.unwrap_or_default(),
+                self.ledger.path_rtt(),
+            );
             self.sent += 1;
             let lost = self.below(100) < self.path.loss_percent || self.link_free.since(self.now) > QUEUE;
             let acked_at = (!lost).then(|| {

@@ -81,7 +81,7 @@ impl<C: CongestionController + Clone> Flow<C> {
             sent_at,
             bytes,
             packets: Some(1),
-            snapshot: known.map(|known| known.snapshot),
+            snapshot: known.and_then(|known| known.snapshot),
             ..AckedPacket::default()
         };
         self.path.ledger_mut().on_acked(at, &packet);
@@ -102,7 +102,7 @@ impl<C: CongestionController + Clone> Flow<C> {
             number: Some(known.number),
             sent_at: known.sent_at,
             bytes,
-            snapshot: Some(known.snapshot),
+            snapshot: known.snapshot,
             ..LostPacket::default()
         };
         // An ACK frame tells its acks first.

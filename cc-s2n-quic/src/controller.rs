@@ -42,7 +42,7 @@ pub struct S2nController<C> {
 pub struct PacketInfo {
     number: u64,
     sent_at: Instant,
-    snapshot: PacketSnapshot,
+    snapshot: Option<PacketSnapshot>,
     space: PacketSpace,
 }
 
@@ -185,7 +185,7 @@ impl<C: CongestionController + Clone> s2n::CongestionController for S2nControlle
             sent_at: newest.sent_at,
             bytes: u64::try_from(bytes_acknowledged).unwrap_or(u64::MAX),
             packets: None,
-            snapshot: Some(newest.snapshot),
+            snapshot: newest.snapshot,
             ..AckedPacket::default()
         };
         self.ledger.on_acked(at, &packet);
@@ -210,7 +210,7 @@ impl<C: CongestionController + Clone> s2n::CongestionController for S2nControlle
             space: lost.space,
             sent_at: lost.sent_at,
             bytes: lost_bytes.into(),
-            snapshot: Some(lost.snapshot),
+            snapshot: lost.snapshot,
             starts_run: Some(new_loss_burst),
         };
         self.ledger.on_lost(at, &packet, None);

@@ -33,6 +33,7 @@ struct Spy {
     beyond: bool,
     holds_back: bool,
     samples: bool,
+    panics: bool,
     newest_data: Option<Instant>,
 }
 
@@ -46,6 +47,7 @@ impl Default for Spy {
             beyond: false,
             holds_back: false,
             samples: true,
+            panics: false,
             newest_data: None,
         }
     }
@@ -56,7 +58,7 @@ impl CongestionController for Spy {
         self.told.push((*path, Told::Sent(*packet)));
     }
     fn on_ack(&mut self, path: &PathState, ack: &AckEvent<'_>) {
-        assert!(ack.last);
+        assert!(ack.last && !self.panics);
         self.newest_data = ack.newest_data_sent_at;
         self.told.push((
             *path,
@@ -136,7 +138,7 @@ fn ledger() -> Ledger<Spy> {
 }
 
 fn send(ledger: &mut Ledger<Spy>, millis: u64, bytes: u64) -> PacketSnapshot {
-    ledger.on_sent(at(millis), at(millis), bytes, PacketSpace::Application).snapshot
+    ledger.on_sent(at(millis), at(millis), bytes, PacketSpace::Application).snapshot.unwrap_or_default()
 }
 
 fn packet(millis: u64, bytes: u64) -> AckedPacket {
@@ -439,10 +441,9 @@ fn what_limits_follows_from_data_window_and_rate() {
 fn a_controller_without_use_for_rate_samples_gets_the_same_state_without_them() {
     let states = [true, false].map(|samples| {
         let mut ledger = Ledger::new(Spy { samples, ..Spy::default() }, at(1_000), 1_200);
-        assert_eq!(ledger.uses_rate_samples(), samples);
         send(&mut ledger, 1_000, 6_000);
-        let snapshot = send(&mut ledger, 1_010, 6_000);
-        assert_eq!(snapshot == PacketSnapshot::default(), !samples);
+        let sent = ledger.on_sent(at(1_010), at(1_010), 6_000, PacketSpace::Application);
+        assert_eq!(sent.snapshot.is_some(), samples);
         ledger.on_app_limited(at(1_020));
         ledger.on_acks_begin(at(1_100), |_| SendLimit::NoData);
         ledger.on_acked(at(1_100), &packet(1_000, 2_400));
@@ -551,6 +552,34 @@ fn after_persistent_congestion_a_longer_path_is_no_queue() {
     assert_eq!(acked(5_000, 5_100, false), 75 * 1_200);
     // Now all of 100 ms is what the path takes: 83.3 datagrams.
     assert_eq!(acked(5_040, 5_140, true), 84 * 1_200);
+    // Declared by the timer, without an ack: until the next sample nothing changes, neither down to the least RTT of all nor up.
+    let lost = LostPacket { bytes: 1_200, ..LostPacket::default() };
+    ledger.on_lost(at(5_200), &lost, Some(LossCause::Timer));
+    ledger.on_persistent_congestion(at(5_200));
+    ledger.commit();
+    assert_eq!(ledger.window_for_rate(), 84 * 1_200);
+}
+
+#[test]
+fn a_frame_at_which_a_controller_panicked_is_not_told_again() {
+    let mut ledger = ledger();
+    send(&mut ledger, 1_000, 6_000);
+    ledger.on_acked(at(1_100), &packet(1_000, 1_200));
+    ledger.controller.panics = true;
+    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| ledger.commit()));
+    assert!(panicked.is_err());
+    ledger.controller.panics = false;
+    ledger.commit();
+    ledger.on_acked(at(1_200), &packet(1_000, 2_400));
+    ledger.commit();
+    let acked: Vec<_> = told(&mut ledger)
+        .into_iter()
+        .filter_map(|(_, told)| match told {
+            Told::Acked { packets, .. } => Some(packets.iter().map(|packet| packet.bytes).sum::<u64>()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(acked, [2_400]);
 }
 
 #[test]

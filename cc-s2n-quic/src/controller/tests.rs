@@ -174,7 +174,7 @@ fn a_frame_is_delivered_in_the_order_of_the_contract_with_its_ack() {
         number: Some(0),
         sent_at: ours(0),
         bytes: 1_200,
-        snapshot: Some(first.snapshot),
+        snapshot: first.snapshot,
         starts_run: Some(true),
         ..LostPacket::default()
     };
@@ -182,7 +182,7 @@ fn a_frame_is_delivered_in_the_order_of_the_contract_with_its_ack() {
         number: Some(2),
         sent_at: ours(2),
         bytes: 2_400,
-        snapshot: Some(third.snapshot),
+        snapshot: third.snapshot,
         ..AckedPacket::default()
     };
     let events: Vec<&Told> = told.iter().map(|(_, event)| event).collect();
@@ -223,16 +223,16 @@ fn ack_only_packets_count_nowhere_and_handshake_packets_as_limited() {
     send(&mut controller, 0, 0, Some(true));
     assert!(told(&controller).is_empty() && controller.bytes_in_flight() == 0);
     // Nobody says what limits a handshake: its packets are marked, and the controller hears nothing of it.
-    assert!(send(&mut controller, 1, 1_200, None).snapshot.app_limited);
+    assert!(send(&mut controller, 1, 1_200, None).snapshot.unwrap().app_limited);
     assert!(!told(&controller)[0].0.handshake_ready);
     assert_eq!(told(&controller).len(), 1);
     controller.on_packet_discarded(1_200, &mut Nobody);
     assert_eq!(told(&controller)[1].1, Told::Discarded(1_200, DiscardReason::KeysDiscarded));
     // Application data that ends here.
     let mut controller = spy(None);
-    assert!(!send(&mut controller, 2, 1_200, Some(true)).snapshot.app_limited);
+    assert!(!send(&mut controller, 2, 1_200, Some(true)).snapshot.unwrap().app_limited);
     assert_eq!(told(&controller)[1].1, Told::AppLimited);
-    assert!(send(&mut controller, 3, 1_200, Some(false)).snapshot.app_limited);
+    assert!(send(&mut controller, 3, 1_200, Some(false)).snapshot.unwrap().app_limited);
     controller.on_packet_discarded(1_200, &mut Nobody);
     assert_eq!(told(&controller)[3].1, Told::Discarded(1_200, DiscardReason::MtuProbeLost));
 }
@@ -247,7 +247,7 @@ fn an_ack_only_packet_that_is_the_newest_of_a_frame_stands_for_the_last_one_that
     controller.on_ack(at(2), 2_400, ack_only, &estimator(), &mut random(), at(102), &mut Nobody);
     let (_, Told::Acked(acked)) = &told(&controller)[3] else { panic!("{:?}", told(&controller)) };
     let (number, snapshot) = (acked[0].number, acked[0].snapshot);
-    assert_eq!((number, acked[0].sent_at, snapshot), (Some(1), ours(1), Some(second.snapshot)));
+    assert_eq!((number, acked[0].sent_at, snapshot), (Some(1), ours(1), second.snapshot));
 }
 
 #[test]
