@@ -17,13 +17,13 @@ const BITS: u64 = 8;
 /// A controller as quinn wants it. [`Config`] makes them.
 ///
 /// quinn reads it through shared references, and a read may have to deliver a frame that was collected: hence the lock, which is
-/// never contended. The window is asked for twice for each datagram, so that it is kept until the next event.
+/// never contended. The window is asked for twice for each datagram, so that it is kept until something changes it.
 ///
-/// What each packet sent or acked has to do with is in the first line of the cache.
+/// What each call for an acked packet, and each for a window that is known, has to do with is one line of the cache.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct QuinnController<C> {
-    /// In bytes; [`UNKNOWN`] after an event.
+    /// In bytes; [`UNKNOWN`] where it has to be found anew.
     window: AtomicU64,
     flow: Locked<Flow<C>>,
 }
@@ -64,6 +64,14 @@ impl<C: CongestionController + Clone> QuinnController<C> {
         window
     }
 
+    /// One ack-eliciting packet was newly acked.
+    fn acked(&mut self, now: Instant, sent: Instant, bytes: u64, app_limited: bool) {
+        // If it goes with the last, the window is unknown already.
+        if !self.flow.get_mut().goes_with_the_last(now, sent, bytes) {
+            self.write().on_ack(now, sent, bytes, app_limited);
+        }
+    }
+
     /// For an event.
     fn write(&mut self) -> &mut Flow<C> {
         *self.window.get_mut() = UNKNOWN;
@@ -80,10 +88,7 @@ impl<C: CongestionController + Clone> Controller for QuinnController<C> {
     }
 
     fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, app_limited: bool, _rtt: &RttEstimator) {
-        // If so, the window is unknown already.
-        if !self.flow.get_mut().goes_with_the_last(now, sent, bytes) {
-            self.write().on_ack(now, sent, bytes, app_limited);
-        }
+        self.acked(now, sent, bytes, app_limited);
     }
 
     fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, _largest: Option<u64>) {

@@ -63,6 +63,11 @@ impl<C: CongestionController + Clone> Flow<C> {
         window.saturating_add(STRICT)
     }
 
+    #[cfg(test)]
+    pub(crate) const fn forget_window(&mut self) {
+        self.window = None;
+    }
+
     /// The same, if it is what it was when it was asked for last.
     pub(crate) fn same_window(&self) -> Option<u64> {
         self.window.map(|window| window.saturating_add(STRICT))
@@ -76,12 +81,12 @@ impl<C: CongestionController + Clone> Flow<C> {
     /// Datagrams of `bytes` bytes together left, ACK-only ones included.
     pub(crate) fn on_sent(&mut self, now: Instant, bytes: u64) {
         self.commit();
-        let at = self.path.begin(now);
         let outputs = self.outputs();
+        let at = self.path.begin(now);
         let ledger = self.path.ledger_mut();
         let sent = ledger.on_sent(at, at, bytes, PacketSpace::Application);
-        if ledger.uses_rate_samples() {
-            self.times.on_sent(at, bytes, &sent.snapshot, ledger.path_rtt());
+        if let Some(snapshot) = &sent.snapshot {
+            self.times.on_sent(at, bytes, snapshot, ledger.path_rtt());
         }
         // The permission for one packet beyond the window depends on the flight.
         if self.outputs() != outputs || self.controller().may_send_beyond_cwnd() {

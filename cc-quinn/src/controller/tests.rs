@@ -1,11 +1,17 @@
 //! The trait's methods that need no type of quinn's own, by hand-made sequences.
 
 use super::QuinnController;
+use crate::flow::Flow;
 use crate::{Config, c4, cubic};
-use cc_core::{CongestionController, EcnCodepoint};
+use cc_core::{
+    AckEvent, CongestionController, EcnCodepoint, EcnEvent, LossEvent, PathChange, PathState, Rate,
+    SentPacket, Snapshot,
+};
 use cc_cubic::Cubic;
+use proptest::prelude::*;
 use quinn_proto::congestion::{Controller, ControllerFactory};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 #[expect(clippy::disallowed_methods, reason = "any moment of the clock will do")]
@@ -126,4 +132,127 @@ fn the_setup_suits_quinn_and_the_mtu_is_passed_on() {
     // RFC 9002 section 7.2: at least two datagrams.
     let kept = Kept(inspect(controller.as_ref()).controller());
     assert!(kept.0.cwnd() >= 18_000, "{kept:?}");
+}
+
+/// A controller whose outputs depend on what happens last: each change must be seen.
+#[derive(Clone, Debug)]
+struct Fickle {
+    cwnd: u64,
+    rate: Option<Rate>,
+    beyond: bool,
+}
+
+impl CongestionController for Fickle {
+    fn on_packet_sent(&mut self, _: &PathState, packet: &SentPacket) {
+        // Most sends change nothing.
+        match packet.bytes % 7 {
+            0 => self.cwnd += 1_000,
+            1 => self.rate = Some(Rate::from_bytes_per_sec(packet.bytes * 50)),
+            2 => self.beyond = !self.beyond,
+            _ => {}
+        }
+    }
+    fn on_ack(&mut self, _: &PathState, _: &AckEvent<'_>) {
+        self.cwnd += 100;
+        self.beyond = false;
+    }
+    fn on_loss(&mut self, _: &PathState, _: &LossEvent<'_>) {
+        (self.cwnd, self.beyond) = (6_000, true);
+    }
+    fn on_ecn(&mut self, _: &PathState, _: &EcnEvent) {
+        self.cwnd = 7_000;
+    }
+    fn on_path_change(&mut self, _: &PathState, _: PathChange) {
+        self.cwnd = 5_000;
+    }
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.rate
+    }
+    fn cwnd(&self) -> u64 {
+        self.cwnd
+    }
+    fn may_send_beyond_cwnd(&self) -> bool {
+        self.beyond
+    }
+    fn uses_rate_samples(&self) -> bool {
+        false
+    }
+    fn snapshot(&self) -> Snapshot {
+        Snapshot::default()
+    }
+}
+
+fn fickle() -> Config<Fickle> {
+    Config::new(|_| Fickle { cwnd: 12_000, rate: None, beyond: false })
+}
+
+#[test]
+fn a_new_port_that_changes_the_window_shows_with_the_first_packet_sent_from_it() {
+    let start = start();
+    let controller = Arc::new(fickle()).build(start, 1_200);
+    let mut copy = controller.clone_box();
+    assert_eq!(copy.window(), 12_001);
+    copy.on_sent(start, 1_200, 0);
+    assert_eq!(copy.window(), 5_001);
+}
+
+/// One call: what, how much later in microseconds, how many bytes, how long before now it was sent, and whether the window is
+/// asked for after it.
+type Call = (u8, u64, u64, u64, bool);
+
+fn call<C: CongestionController + Clone>(controller: &mut QuinnController<C>, now: Instant, call: Call) {
+    let (what, _, bytes, before, _) = call;
+    let sent = now.checked_sub(Duration::from_micros(before)).unwrap_or(now);
+    match what {
+        0..=3 => controller.on_sent(now, bytes, 0),
+        4..=7 => controller.acked(now, sent, bytes, before % 3 == 0),
+        8 | 9 => controller.on_end_acks(now, bytes, before % 3 == 0, None),
+        10 => controller.on_congestion_event(now, sent, before % 5 == 0, bytes),
+        11 => controller.on_congestion_event(now, sent, false, 0),
+        12 => controller.on_mtu_update(u16::try_from(1_200 + bytes % 300).unwrap()),
+        _ => {
+            let copy = controller.read().for_new_port();
+            *controller = QuinnController::new(copy);
+        }
+    }
+}
+
+/// With and without a memory of the last window.
+fn is_the_same_without_memory<C: CongestionController + Clone>(config: &Config<C>, calls: &[Call]) {
+    let mut now = start();
+    let flow = Flow::new(&config.recipe, now, 1_200);
+    let (mut with, mut without) = (QuinnController::new(flow.clone()), QuinnController::new(flow));
+    for &(what, later, bytes, before, reads) in calls {
+        now += Duration::from_micros(later);
+        let this = (what, later, bytes, before, reads);
+        call(&mut with, now, this);
+        without.window.store(super::UNKNOWN, Ordering::Relaxed);
+        without.flow.get_mut().forget_window();
+        call(&mut without, now, this);
+        if reads {
+            without.window.store(super::UNKNOWN, Ordering::Relaxed);
+            without.flow.get_mut().forget_window();
+            assert_eq!(with.window(), without.window());
+        }
+    }
+    assert_eq!(with.window(), without.window());
+    let state = |controller: &QuinnController<C>| format!("{:?}", controller.controller());
+    assert_eq!(state(&with), state(&without));
+}
+
+proptest! {
+    #[test]
+    fn a_window_that_is_kept_is_the_one_that_would_be_found(
+        calls in proptest::collection::vec(
+            (0..14_u8, prop_oneof![Just(0), 0..30_000_u64], 1..20_000_u64, 0..100_000_u64, any::<bool>()),
+            1..120,
+        ),
+    ) {
+        is_the_same_without_memory(&fickle(), &calls);
+        is_the_same_without_memory(&cubic(), &calls);
+        is_the_same_without_memory(&crate::reno(), &calls);
+        is_the_same_without_memory(&c4(), &calls);
+        is_the_same_without_memory(&crate::bbr(), &calls);
+        is_the_same_without_memory(&crate::quicdc(), &calls);
+    }
 }
