@@ -23,7 +23,8 @@ pub fn hash_outputs(hash: &mut Hash, controller: &dyn CongestionController) {
     };
     let beyond = u64::from(controller.may_send_beyond_cwnd());
     let app_limited = u64::from(controller.marks_app_limited());
-    hash.word(rule | ecn << 8 | beyond << 16 | app_limited << 24);
+    let samples = u64::from(controller.uses_rate_samples());
+    hash.word(rule | ecn << 8 | beyond << 16 | app_limited << 24 | samples << 32);
     hash_snapshot(hash, &controller.snapshot());
 }
 

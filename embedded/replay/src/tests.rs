@@ -244,6 +244,7 @@ struct Outputs {
     policy: Option<AckPolicy>,
     rule: SamplingRule,
     limited: bool,
+    samples: bool,
     snapshot: Snapshot,
 }
 
@@ -276,6 +277,9 @@ impl CongestionController for Outputs {
     fn marks_app_limited(&self) -> bool {
         self.limited
     }
+    fn uses_rate_samples(&self) -> bool {
+        self.samples
+    }
     fn snapshot(&self) -> Snapshot {
         self.snapshot
     }
@@ -290,7 +294,7 @@ fn any_output_that_changes_changes_the_hash() {
         hash_outputs(&mut hash, &outputs);
         hash.get()
     };
-    let changes: [fn(&mut Outputs); 20] = [
+    let changes: [fn(&mut Outputs); 21] = [
         |_| {},
         |outputs| outputs.cwnd = 1,
         |outputs| outputs.rate = Some(Rate::ZERO),
@@ -301,6 +305,7 @@ fn any_output_that_changes_changes_the_hash() {
         |outputs| outputs.policy = Some(AckPolicy { packets: 0, max_ack_delay: Duration::ZERO }),
         |outputs| outputs.rule = SamplingRule::LastAcceptedSample { min_ack_interval: Duration::ZERO },
         |outputs| outputs.limited = true,
+        |outputs| outputs.samples = true,
         |outputs| outputs.snapshot.phase = "startup",
         |outputs| outputs.snapshot.startup = true,
         |outputs| outputs.snapshot.cwnd = 1,

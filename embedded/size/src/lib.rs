@@ -62,6 +62,7 @@ pub fn bare<C: CongestionController>(controller: &mut C) {
     black_box(controller.wanted_ecn());
     black_box(controller.wanted_ack_policy());
     black_box(controller.sampling_rule());
+    black_box(controller.uses_rate_samples());
     black_box(controller.marks_app_limited());
     black_box(controller.snapshot());
 }
