@@ -6,7 +6,8 @@ use crate::{Duration, Instant, PacketSnapshot, RateSample, SamplingRule};
 /// the newest packet of each frame into a raw [`RateSample`].
 ///
 /// Per frame: [`on_acked`](Self::on_acked) for each newly acked packet, ascending, and
-/// [`on_lost`](Self::on_lost) for the lost ones, in any order; then [`finish_frame`](Self::finish_frame).
+/// [`on_lost`](Self::on_lost) for the lost ones, in any order; then [`finish_frame`](Self::finish_frame). Where no sample is wanted: [`on_lost`](Self::on_lost), and
+/// [`count_frame`](Self::count_frame) once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DeliveryRate {
     rule: SamplingRule,
@@ -196,7 +197,8 @@ impl DeliveryRate {
 
     /// All acks of a frame, where no sample is wanted
     /// ([`uses_rate_samples`](crate::CongestionController::uses_rate_samples)): the totals and the application-limited phase.
-    /// `late_acked` is of packets that had been declared lost before, `newly_acked` of all others, in bytes.
+    /// `late_acked` is of packets that had been declared lost before, `newly_acked` of all others, in bytes. A sampler is used in one of
+    /// both ways: sums of a frame are left for the next sample.
     #[inline]
     pub fn count_frame(&mut self, newly_acked: u64, late_acked: u64) {
         self.delivered = self.delivered.saturating_add(newly_acked);

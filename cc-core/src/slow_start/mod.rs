@@ -30,7 +30,7 @@ pub trait SlowStart: Clone + Debug + Send + Sync + 'static {
     fn on_rtt(&mut self, _path: &PathState, _rtt: &RttEvent) {}
 
     /// Packets were acked. `bytes` of them may make the window grow: zero if the window was underutilised
-    /// (the ACK still counts for rounds).
+    /// (the ACK still counts for rounds). There may be no rate sample, whatever was acked: CUBIC and NewReno do not ask for any.
     fn on_ack(&mut self, path: &PathState, ack: &AckEvent<'_>, bytes: u64) -> SlowStartStep;
 
     /// The frame is complete, whether or not its last part reached [`on_ack`](Self::on_ack).
