@@ -116,8 +116,8 @@ pub fn markdown(pairs: &Pairs, runs: &[Pair]) -> String {
             || ("-".to_owned(), "-".to_owned()),
             |(ratio, interval)| {
                 let interval =
-                    interval.map_or_else(|| "-".to_owned(), |(low, high)| format!("{low:.2} to {high:.2}"));
-                (format!("{ratio:.2}"), interval)
+                    interval.map_or_else(|| "-".to_owned(), |(low, high)| format!("{low:.3} to {high:.3}"));
+                (format!("{ratio:.3}"), interval)
             },
         );
         table.add_row([
@@ -199,6 +199,6 @@ mod tests {
         let row: Vec<&str> =
             text.lines().nth(2).unwrap().trim_matches('|').split('|').map(str::trim).collect();
         // 8 Mbit in 10 and 12 ms.
-        assert_eq!(row, ["cubic", "quinn-cubic", "800", "667", "1.20", "1.20 to 1.20", "2"]);
+        assert_eq!(row, ["cubic", "quinn-cubic", "800", "667", "1.200", "1.200 to 1.200", "2"]);
     }
 }
