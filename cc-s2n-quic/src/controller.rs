@@ -120,7 +120,7 @@ impl<C: CongestionController + Clone> s2n::CongestionController for S2nControlle
             // ACK-only: it counts nowhere. As the newest packet of an ACK frame it comes back, with bytes of older ones: it
             // stands for the last one before it that counts.
             let before_all =
-                PacketInfo { number: 0, sent_at: at, snapshot: PacketSnapshot::default(), space };
+                PacketInfo { number: 0, sent_at: at, snapshot: Some(PacketSnapshot::default()), space };
             return self.last_sent.unwrap_or(before_all);
         }
         self.ledger.set_handshake_ready(app_limited.is_some());
