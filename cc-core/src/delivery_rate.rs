@@ -124,16 +124,13 @@ impl DeliveryRate {
         let packet = Newest { number, sent_at, snapshot: *snapshot, was_lost };
         if was_lost {
             self.frame.late_acked = self.frame.late_acked.saturating_add(bytes);
+            self.count(0, bytes);
         } else {
             self.frame.newly_acked = self.frame.newly_acked.saturating_add(bytes);
+            self.count(bytes, 0);
         }
         match self.rule {
             SamplingRule::LastAck => {
-                if was_lost {
-                    // The loss had shortened the bubble; the bytes are delivered after all.
-                    self.lengthen_bubble(bytes);
-                }
-                self.delivered = self.delivered.saturating_add(bytes);
                 self.reference.at = Some(now);
                 if self.frame.newest.is_none_or(|newest| packet.is_newer_than(&newest)) {
                     self.frame.newest = Some(packet);
@@ -141,9 +138,6 @@ impl DeliveryRate {
                 }
             }
             SamplingRule::LastAcceptedSample { .. } => {
-                if !was_lost {
-                    self.delivered = self.delivered.saturating_add(bytes);
-                }
                 // A late packet stands for the frame only if nothing else was acked.
                 if self.frame.newest.is_none_or(|newest| {
                     (newest.was_lost && !was_lost)
@@ -201,13 +195,19 @@ impl DeliveryRate {
     /// both ways: sums of a frame are left for the next sample.
     #[inline]
     pub fn count_frame(&mut self, newly_acked: u64, late_acked: u64) {
+        self.count(newly_acked, late_acked);
+        self.end_bubble();
+    }
+
+    /// Adds to the totals what was acked; late bytes count under [`SamplingRule::LastAck`] only.
+    #[inline]
+    fn count(&mut self, newly_acked: u64, late_acked: u64) {
         self.delivered = self.delivered.saturating_add(newly_acked);
         if self.rule == SamplingRule::LastAck {
             // The loss had shortened the bubble; the bytes are delivered after all.
             self.lengthen_bubble(late_acked);
             self.delivered = self.delivered.saturating_add(late_acked);
         }
-        self.end_bubble();
     }
 
     /// All of a frame at once, but for [`add_lost`](Self::add_lost): what [`on_acked`](Self::on_acked) does for each packet, and
