@@ -29,7 +29,7 @@ const QUEUE_SHARE: u64 = 8;
 #[derive(Clone, Debug)]
 pub struct Ledger<C> {
     controller: C,
-    /// Whether the controller uses them.
+    /// Whether the controller uses rate samples.
     samples: bool,
     sampler: DeliveryRate,
     rtt: RttEstimator,
