@@ -126,8 +126,7 @@ impl<C: CongestionController + Clone> Flow<C> {
 
     /// The acks of a frame are complete; losses and marks of the same frame may follow.
     pub(crate) fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool) {
-        self.hand_on();
-        let window = self.window.take();
+        let window = self.hand_on_and_forget();
         self.path.end_acks(now, in_flight, |ledger| limit(ledger, app_limited, window));
     }
 
@@ -146,14 +145,12 @@ impl<C: CongestionController + Clone> Flow<C> {
 
     /// The CE count rose; the largest acked was sent at `sent`.
     pub(crate) fn on_mark(&mut self, now: Instant, sent: Instant) {
-        self.hand_on();
-        self.window = None;
+        self.hand_on_and_forget();
         self.path.on_mark(now, sent);
     }
 
     pub(crate) fn on_mtu_update(&mut self, mtu: u16) {
-        self.hand_on();
-        self.window = None;
+        self.hand_on_and_forget();
         self.path.ledger_mut().on_mtu_update(u64::from(mtu));
     }
 
@@ -174,9 +171,14 @@ impl<C: CongestionController + Clone> Flow<C> {
         self.path.ledger_mut().on_acked(at, &packet);
     }
 
-    fn begin(&mut self, now: Instant) -> cc_core::Instant {
+    /// The same before something that changes the window; the window until then, if it is known.
+    fn hand_on_and_forget(&mut self) -> Option<u64> {
         self.hand_on();
-        self.window = None;
+        self.window.take()
+    }
+
+    fn begin(&mut self, now: Instant) -> cc_core::Instant {
+        self.hand_on_and_forget();
         self.path.begin(now)
     }
 }

@@ -8,10 +8,10 @@ use cc_core::{
     SentPacket, Snapshot,
 };
 use cc_cubic::Cubic;
+use cc_testkit::{Subject, Watched};
 use proptest::prelude::*;
 use quinn_proto::congestion::{Controller, ControllerFactory};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 #[expect(clippy::disallowed_methods, reason = "any moment of the clock will do")]
@@ -209,10 +209,32 @@ fn call<C: CongestionController + Clone>(controller: &mut QuinnController<C>, no
         8 | 9 => controller.on_end_acks(now, bytes, before % 3 == 0, None),
         10 => controller.on_congestion_event(now, sent, before % 5 == 0, bytes),
         11 => controller.on_congestion_event(now, sent, false, 0),
-        12 => controller.on_mtu_update(u16::try_from(1_200 + bytes % 300).unwrap()),
+        12 => controller.on_mtu_update(u16::try_from(bytes % 65_536).unwrap()),
         _ => {
             let copy = controller.read().for_new_port();
             *controller = QuinnController::new(copy);
+        }
+    }
+}
+
+fn calls(bytes: impl Strategy<Value = u64>) -> impl Strategy<Value = Vec<Call>> {
+    let later = prop_oneof![Just(0), 0..30_000_u64];
+    proptest::collection::vec((0..14_u8, later, bytes, 0..200_000_u64, any::<bool>()), 1..120)
+}
+
+fn drive<C: CongestionController + Clone>(config: &Config<C>, mtu: u16, calls: &[Call]) {
+    let mut now = start();
+    let mut controller = QuinnController::new(Flow::new(&config.recipe, now, mtu));
+    for &this in calls {
+        now += Duration::from_micros(this.1);
+        call(&mut controller, now, this);
+        if this.4 {
+            let (window, cwnd) = (controller.window(), controller.controller().cwnd());
+            assert!(window > 0 && cwnd > 0);
+            // What is remembered is what it would be.
+            let mut fresh = controller.read().clone();
+            fresh.forget_window();
+            assert_eq!(window, fresh.window());
         }
     }
 }
@@ -222,16 +244,14 @@ fn is_the_same_without_memory<C: CongestionController + Clone>(config: &Config<C
     let mut now = start();
     let flow = Flow::new(&config.recipe, now, 1_200);
     let (mut with, mut without) = (QuinnController::new(flow.clone()), QuinnController::new(flow));
-    for &(what, later, bytes, before, reads) in calls {
-        now += Duration::from_micros(later);
-        let this = (what, later, bytes, before, reads);
+    let forget = |controller: &mut QuinnController<C>| controller.write().forget_window();
+    for &this in calls {
+        now += Duration::from_micros(this.1);
         call(&mut with, now, this);
-        without.window.store(super::UNKNOWN, Ordering::Relaxed);
-        without.flow.get_mut().forget_window();
+        forget(&mut without);
         call(&mut without, now, this);
-        if reads {
-            without.window.store(super::UNKNOWN, Ordering::Relaxed);
-            without.flow.get_mut().forget_window();
+        if this.4 {
+            forget(&mut without);
             assert_eq!(with.window(), without.window());
         }
     }
@@ -242,12 +262,29 @@ fn is_the_same_without_memory<C: CongestionController + Clone>(config: &Config<C
 
 proptest! {
     #[test]
-    fn a_window_that_is_kept_is_the_one_that_would_be_found(
-        calls in proptest::collection::vec(
-            (0..14_u8, prop_oneof![Just(0), 0..30_000_u64], 1..20_000_u64, 0..100_000_u64, any::<bool>()),
-            1..120,
-        ),
+    fn nothing_panics_whatever_is_called(
+        calls in calls(prop_oneof![0..3_000_u64, any::<u64>(), Just(u64::MAX)]),
     ) {
+        drive(&c4(), 1_200, &calls);
+        drive(&crate::bbr(), 1_200, &calls);
+        drive(&cubic(), 1_200, &calls);
+        drive(&crate::reno(), 1_200, &calls);
+        drive(&crate::quicdc(), 1_200, &calls);
+        drive(&crate::westwood(), 0, &calls);
+    }
+
+    #[test]
+    fn the_invariants_of_the_kit_hold_behind_the_adapter(calls in calls(0..20_000_u64)) {
+        let make = |setup: &cc_core::Setup| Cubic::new(&cc_cubic::Config::from(*setup));
+        let subject = Subject::loss_based("cubic", make).with_betas(70, 85);
+        drive(&Config::new(move |setup| Watched::new(make(setup), &subject)), 1_200, &calls);
+        let make = |setup: &cc_core::Setup| cc_c4::C4::new(&cc_c4::Config::from(*setup));
+        let subject = Subject::rate_based("c4", make);
+        drive(&Config::new(move |setup| Watched::new(make(setup), &subject)), 1_200, &calls);
+    }
+
+    #[test]
+    fn a_window_that_is_kept_is_the_one_that_would_be_found(calls in calls(0..20_000_u64)) {
         is_the_same_without_memory(&fickle(), &calls);
         is_the_same_without_memory(&cubic(), &calls);
         is_the_same_without_memory(&crate::reno(), &calls);

@@ -6,8 +6,6 @@ use cc_core::{
     AckEvent, AckedPacket, CongestionController, EcnEvent, LossEvent, PathState, Rate, SentPacket, Snapshot,
 };
 use cc_cubic::Cubic;
-use cc_testkit::{Subject, Watched};
-use proptest::prelude::*;
 use std::time::{Duration, Instant};
 
 #[expect(clippy::disallowed_methods, reason = "any moment of the clock will do")]
@@ -161,62 +159,4 @@ fn packets_that_left_together_are_one_entry_and_frames_stay_apart() {
     flow.on_mtu_update(1_400);
     flow.commit();
     assert_eq!(flow.controller().0.last(), Some(&vec![of(1_200, 1, 1_200)]));
-}
-
-/// One call: what, how much later in microseconds, how many bytes, and how long before now it was sent.
-type Call = (u8, u64, u64, u64);
-
-fn drive<C: CongestionController + Clone>(mut flow: Flow<C>, start: Instant, calls: &[Call]) {
-    let mut now = start;
-    for &(what, later, bytes, before) in calls {
-        now += Duration::from_micros(later);
-        let sent = now.checked_sub(Duration::from_micros(before)).unwrap_or(now);
-        match what {
-            0..=3 => flow.on_sent(now, bytes),
-            4..=7 => flow.on_ack(now, sent, bytes, before % 3 == 0),
-            8 | 9 => flow.on_end_acks(now, bytes, before % 3 == 0),
-            10 => flow.on_loss(now, sent, bytes, before % 5 == 0),
-            11 => flow.on_mark(now, sent),
-            12 => flow.on_mtu_update(u16::try_from(bytes % 65_536).unwrap()),
-            _ => flow = flow.for_new_port(),
-        }
-        if later % 2 == 0 {
-            let (window, cwnd) = (flow.window(), flow.controller().cwnd());
-            assert!(window > 0 && cwnd > 0);
-            // What is remembered is what it would be.
-            assert_eq!(window, flow.path.ledger().window_for_rate().saturating_add(1));
-        }
-    }
-}
-
-fn calls(bytes: impl Strategy<Value = u64>) -> impl Strategy<Value = Vec<Call>> {
-    proptest::collection::vec((0..14_u8, 0..30_000_u64, bytes, 0..200_000_u64), 1..120)
-}
-
-proptest! {
-    #[test]
-    fn nothing_panics_whatever_is_called(
-        calls in calls(prop_oneof![0..3_000_u64, any::<u64>(), Just(u64::MAX)]),
-    ) {
-        let start = start();
-        drive(Flow::new(&crate::c4().recipe, start, 1_200), start, &calls);
-        drive(Flow::new(&crate::bbr().recipe, start, 1_200), start, &calls);
-        drive(Flow::new(&crate::cubic().recipe, start, 1_200), start, &calls);
-        drive(Flow::new(&crate::reno().recipe, start, 1_200), start, &calls);
-        drive(Flow::new(&crate::quicdc().recipe, start, 1_200), start, &calls);
-        drive(Flow::new(&crate::westwood().recipe, start, 0), start, &calls);
-    }
-
-    #[test]
-    fn the_invariants_of_the_kit_hold_behind_the_adapter(calls in calls(0..20_000_u64)) {
-        let start = start();
-        let make = |setup: &cc_core::Setup| Cubic::new(&cc_cubic::Config::from(*setup));
-        let config = Config::new(move |setup| {
-            Watched::new(make(setup), &Subject::loss_based("cubic", make).with_betas(70, 85))
-        });
-        drive(Flow::new(&config.recipe, start, 1_200), start, &calls);
-        let make = |setup: &cc_core::Setup| cc_c4::C4::new(&cc_c4::Config::from(*setup));
-        let config = Config::new(move |setup| Watched::new(make(setup), &Subject::rate_based("c4", make)));
-        drive(Flow::new(&config.recipe, start, 1_200), start, &calls);
-    }
 }
